@@ -73,6 +73,23 @@ def location_beside(folder: Path) -> Beside:
     return _with_workspace(folder, [], ())
 
 
+def lists_others_only(folder: Path) -> bool:
+    """Return whether a project lists code locations, and none is ours: then it is part of one of theirs.
+
+    A file that cannot be read lists nothing.
+    """
+    workspace = folder / WORKSPACE
+    try:
+        if workspace.is_file():
+            read = yaml.safe_load(workspace.read_text())
+            return bool(read) and not _has_ours(read)
+        read = _toml(folder / PYPROJECT)[1].get("tool", {})
+    except (OSError, ValueError, yaml.YAMLError, UserError):
+        return False
+    listed = {name: read[name] for name in ("dagster", "dg") if name in read}
+    return bool(listed) and not _has_ours(listed)
+
+
 def _with_component(folder: Path, dg: Mapping[str, Any]) -> Beside:
     """Return the change of a project of dg: our component among its definitions, which are one location."""
     defs = str(dg.get("defs_module") or f"{dg.get('root_module')}.defs").replace(".", "/")
@@ -169,11 +186,10 @@ def _with_workspace(folder: Path, theirs: list[dict[str, Any]], to_do: tuple[str
 
 
 def _has_ours(read: object) -> bool:
-    """Return whether a value names our module, wherever it does."""
-    if isinstance(read, dict | list):
-        inner: list[object] = list(read.values()) if isinstance(read, dict) else read
-        return any(_has_ours(each) for each in inner)
-    return read == MODULE
+    """Return whether a value names our module, or a server of our location, wherever it does."""
+    if isinstance(read, dict):
+        return read.get("location_name") == LOCATION_NAME or any(_has_ours(each) for each in read.values())
+    return any(map(_has_ours, read)) if isinstance(read, list) else read == MODULE
 
 
 def _with_entry(text: str, read: object) -> str | None:

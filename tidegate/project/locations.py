@@ -22,6 +22,7 @@ from tidegate.compiler.compile import Compilation, CompiledApp
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE, Severity
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.node import MappingNode, Node, find
+from tidegate.compiler.rules.triggers.batch import may_launch_several
 from tidegate.dagster_defs.compare.question import NO_LOCATION, Answer, Answers, Fault, Question, Request
 from tidegate.domain.wording import plural
 from tidegate.project.environment import LOCATION_NAME, MODULE
@@ -75,7 +76,16 @@ def _questions(compiled: CompiledApp) -> Iterator[Question]:
     for name, program in app.programs.items():
         if program.existing is not None:
             schemes = program.schemes(app.datasets)
-            yield Question(program=f"{app.name}/{name}", existing=program.existing, schemes=schemes)
+            yield Question(
+                program=f"{app.name}/{name}",
+                existing=program.existing,
+                schemes=schemes,
+                several=tuple(
+                    each.name
+                    for each in app.schedules.values()
+                    if schemes and each.program == name and may_launch_several(each)
+                ),
+            )
 
 
 def _answers(request: Request, project: Path) -> Answers:

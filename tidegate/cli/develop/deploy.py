@@ -27,6 +27,7 @@ from tidegate.cli.develop.plan import (
     own_apps,
     print_difference,
     project_scope,
+    waiting_for_host,
 )
 from tidegate.cli.printing import Format, FormatOption, ReasonOption
 from tidegate.domain.part_name import app_of
@@ -96,7 +97,9 @@ def deploy(
     with opened_store(settings, create=True) as store:
         ask = saved is None and not yes and at_terminal(format)
         applied, known = asked(deployment, store) if ask else deployment.carried_out(store)
-    print_difference(applied, format, covered=coverage(known, applied))
+        with store.reading() as reader:
+            waiting = waiting_for_host(reader, settings, wanted)
+    print_difference(applied, format, covered=coverage(known, applied), waiting=waiting)
 
 
 @dataclass(frozen=True, kw_only=True)

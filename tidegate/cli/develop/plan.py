@@ -101,6 +101,7 @@ def plan(
         scope = project_scope(reader, settings, wanted, only, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
         covered = coverage(load_known(reader, wanted), found)
+        waiting = waiting_for_host(reader, settings, wanted)
         if out is not None and not found.refused:
             options = Options(update_schedules=update, app=only, remove_apps=remove_apps)
             basis = basis_of(settings, wanted, reader)
@@ -108,7 +109,7 @@ def plan(
                 made_at=datetime.now(UTC), options=options, basis=basis, changes=diff_json(found)
             )
             write_plan(out, made)
-    print_difference(found, format, wanted, covered, selections)
+    print_difference(found, format, wanted, covered, selections, waiting)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
@@ -169,6 +170,17 @@ def project_scope(
         removable=None if remove_apps else frozenset(),
         storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),
     )
+
+
+def waiting_for_host(
+    reader: "EngineReader", settings: "Settings", wanted: "Mapping[str, App]"
+) -> tuple[str, ...]:
+    """Return the programs that only a host can launch, where none is active; see `without_host`."""
+    from tidegate.project.beside import lists_others_only
+    from tidegate.scheduler.launch.obstacles import without_host
+
+    merged = lists_others_only(settings.project)
+    return without_host(reader, wanted, settings.name, datetime.now(UTC), merged=merged)
 
 
 class CheckedApps(NamedTuple):
@@ -234,6 +246,7 @@ def print_difference(
     detected: "Mapping[str, App] | None" = None,
     covered: "Coverage | None" = None,
     selections: "Mapping[str, tuple[str, ...]] | None" = None,
+    waiting: Sequence[str] = (),
 ) -> None:
     """Print a difference as text or JSON.
 
@@ -241,6 +254,7 @@ def print_difference(
         detected: the apps of which the detected upstream tasks are printed too.
         covered: what it changes for the tables of the policies; None where nothing is deployed by it.
         selections: the assets that programs select, by "app/program".
+        waiting: the programs that only a host can launch, where none is active.
     """
     from tidegate.compiler.plan.stages import STAGES
     from tidegate.compiler.render.detected import detected_json, detected_lines
@@ -251,7 +265,8 @@ def print_difference(
         notes = {} if detected is None else {"detected": detected_json(detected.values())}
         tables = {} if covered is None else {"maintenance": coverage_json(covered)}
         chosen = {"selections": selections} if selections else {}
-        print_json({**diff_json(difference), **notes, **tables, **chosen})
+        hostless = {"waiting_for_host": list(waiting)} if waiting else {}
+        print_json({**diff_json(difference), **notes, **tables, **chosen, **hostless})
     else:
         for program, assets in (selections or {}).items():
             typer.echo(f"{program} selects {plural(len(assets), 'asset')}: {', '.join(assets)}")
@@ -263,6 +278,8 @@ def print_difference(
                 typer.echo(line)
             if not (difference.empty or difference.refused):
                 typer.echo(f"order: {', '.join(STAGES)}")
+        if waiting:
+            typer.echo(f"note[W-HOST]: {_named(waiting)}: no host is active: tidegate host")
 
 
 TABLES_NAMED = 5

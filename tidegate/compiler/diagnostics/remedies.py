@@ -165,5 +165,6 @@ REMEDIES: dict[str, str] = {
     "L470": "Lengthen the window, or use a coarser cron or interval.",
     "L471": "Correct the name of the dataset, or delete the pattern.",
     "L480": "Install what the location imports, or start its code server; else look at the job yourself.",
+    "L481": "Write `for_each: partition`, or add the policy to the assets.",
     "T501": "Write a reference in place of the secret, and set the variable for the processes.",
 }

@@ -146,6 +146,12 @@ DATASET_CODES: dict[str, Entry] = {
         "`--locations` compares programs that exist in Dagster with the loaded code locations. What is not"
         " loaded here is not compared; with `--require-locations` that is an error.",
     ),
+    "L481": warning(
+        "several partitions in a run of one",
+        "A job of the schedule may collect several partitions. One run of a job that exists in Dagster has"
+        " neighbouring partitions only where each of its assets has `BackfillPolicy.single_run()`; any other"
+        " launch of several is a dead letter (`F-LAUNCH`).",
+    ),
 }
 
 

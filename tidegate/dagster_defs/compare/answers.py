@@ -1,6 +1,6 @@
 """Compares the programs of the YAML with the loaded locations, and answers for each of them.
 
-    the job, or the assets ─► in one loaded location (N332 to N335) ─┬─► its partitions (N336)
+    the job, or the assets ─► in one loaded location (N332 to N335) ─┬─► its partitions (N336, L481)
                                                                      └─► its config (V261)
 
 A location that is not loaded may have the job: then nothing is said but that.
@@ -20,7 +20,7 @@ import msgspec
 
 from tidegate.dagster_defs.compare.config import config_faults
 from tidegate.dagster_defs.compare.loading import Loaded, load_locations
-from tidegate.dagster_defs.compare.partitions import partition_faults
+from tidegate.dagster_defs.compare.partitions import partition_faults, range_faults
 from tidegate.dagster_defs.compare.question import (
     NO_LOCATION,
     Answer,
@@ -112,6 +112,7 @@ def _faults(question: Question, found: Target) -> Iterator[Fault]:
     if question.schemes or config is None or found.keys or cut.definition is None:
         # A job of ops that gets its whole config needs no partition.
         yield from partition_faults(question, cut.definition)
+        yield from range_faults(question, found, cut)
     if config is not None or not configures_partitions(found):
         selector = JobSubsetSelector(
             location_name=found.location.name,

@@ -3,6 +3,8 @@
 the same cycle, timezone and keys, and a start that is not earlier     all keys of the program are there
 a part of the keys of a list                                          likewise
 keys that the job gets while it is at work                            not known, and no fault
+
+and whether a run may have the several partitions that a schedule launches at once.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,10 +17,12 @@ from dagster import (
     TimeWindowPartitionsDefinition,
 )
 
-from tidegate.dagster_defs.compare.question import Fault, Question
+from tidegate.dagster_defs.compare.question import Fault, Key, Question
 from tidegate.dagster_defs.deployed.partitions import CLOCKS, partitions_of
+from tidegate.dagster_defs.existing.loaded import Target
+from tidegate.dagster_defs.existing.request import Cut
 from tidegate.domain.time.cycle import DAYS_OF_WEEK
-from tidegate.domain.wording import first_of
+from tidegate.domain.wording import first_of, listed
 
 KEYS_SHOWN = 3
 
@@ -42,6 +46,23 @@ def partition_faults(question: Question, theirs: PartitionsDefinition | None) ->
             summary = f"the partitions of {title} are {described(theirs)}, got {described(ours)}"
             yield Fault(code="N336", key="partitions", summary=summary, hint=_hint(question, theirs))
             return
+
+
+def range_faults(question: Question, target: Target, cut: Cut) -> Iterator[Fault]:
+    """Yield that a schedule may launch several partitions at once, where a run has one of them."""
+    if not question.several or cut.definition is None or cut.ranges:
+        return
+    why = f"a run of {target.title} has one partition"
+    if cut.without_ranges:
+        without = first_of(list(cut.without_ranges), KEYS_SHOWN)
+        why = f"{why}, because {without} has no BackfillPolicy.single_run()"
+    word = "schedule" if len(question.several) == 1 else "schedules"
+    summary = f"{why}, got several by {word} {listed(question.several, 'and')}"
+    hint = "write `for_each: partition` in the schedule"
+    if cut.without_ranges:
+        hint = f"{hint}, or add the policy"
+    key: Key = "job" if question.existing.job else "assets"
+    yield Fault(code="L481", key=key, summary=summary, hint=hint)
 
 
 def _has_all(theirs: PartitionsDefinition, ours: PartitionsDefinition) -> bool:

@@ -24,11 +24,13 @@ class Question(Value, kw_only=True):
     Attributes:
         program: "app/program".
         schemes: how its runs are cut; lint requires that they agree.
+        several: the schedules that may launch a run of several partitions, by name.
     """
 
     program: str
     existing: ExistingJob
     schemes: tuple[PartitionScheme, ...] = ()
+    several: tuple[str, ...] = ()
 
 
 class Request(Value, kw_only=True):

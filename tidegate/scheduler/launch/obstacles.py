@@ -9,6 +9,8 @@ from datetime import datetime
 
 import msgspec
 
+from tidegate.domain.model import App
+from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.obstacle import (
     LocationState,
     Obstacle,
@@ -18,6 +20,7 @@ from tidegate.scheduler.model.obstacle import (
     obstacles_cursor,
     obstacles_of,
 )
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 
@@ -25,6 +28,30 @@ from tidegate.scheduler.store.protocol import EngineTransaction, Store
 def obstacles(reader: EngineReader, app: str) -> Mapping[str, Obstacle]:
     """Return what is noted of the programs of an app, by their names."""
     return obstacles_of(reader.cursor(obstacles_cursor(app)))
+
+
+def without_host(
+    reader: EngineReader, apps: Mapping[str, App], project: str, now: datetime, *, merged: bool
+) -> tuple[str, ...]:
+    """Return the programs ("app/program") whose jobs would wait for a host; none while one is active.
+
+    Args:
+        merged: the project is part of a code location of others, whose jobs the dispatcher may launch; what
+            it cannot launch, it has noted.
+    """
+    if active_host(reader, project, now) is not None:
+        return ()
+    return tuple(
+        f"{app.name}/{name}"
+        for app in apps.values()
+        for name, program in app.programs.items()
+        if program.existing is not None and (not merged or _needs_host(reader, app.name, name))
+    )
+
+
+def _needs_host(reader: EngineReader, app: str, program: str) -> bool:
+    noted = obstacles(reader, app).get(program)
+    return noted is not None and noted.reason is Reason.W_HOST
 
 
 def note_obstacles(store: Store, found: Mapping[str, Mapping[str, Obstacle]], now: datetime) -> None:

@@ -1,5 +1,7 @@
 """`--locations`: real locations are loaded in a child process, and compared with the programs of the YAML."""
 
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,18 @@ from tidegate.dagster_defs.compare.question import Answers
 from tidegate.domain.error import UserError
 from tidegate.project import locations
 from tidegate.project.locations import compare_locations
+from tidegate.project.settings.settings import load_settings
 from tidegate.project.yaml_files import compile_paths
+from tidegate.scheduler.launch.active_host import take
+from tidegate.scheduler.launch.obstacles import note_obstacles
+from tidegate.scheduler.model.obstacle import Obstacle
+from tidegate.scheduler.model.reason import Reason
 
 pytestmark = pytest.mark.dagster
 
 TESTS = Path(__file__).parents[3]
-ACME, GOLDEN = TESTS / "existing" / "acme", TESTS / "golden" / "N332_locations"
+ACME = TESTS / "existing" / "acme"
+GOLDEN = [TESTS / "golden" / name for name in ("N332_locations", "L481_several_partitions")]
 
 OURS = {"python_module": {"module_name": "tidegate.definitions", "location_name": "tidegate"}}
 
@@ -54,7 +62,7 @@ def of_locations(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [each for each in found if each["code"] == "L480"]
 
 
-def test_what_the_locations_answer_is_what_the_golden_file_has(
+def test_what_the_locations_answer_is_what_the_golden_files_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Answers] = []
@@ -65,9 +73,14 @@ def test_what_the_locations_answer_is_what_the_golden_file_has(
         return compilation
 
     monkeypatch.setattr(locations, "with_answers", keep)
-    compare_locations(compile_paths([GOLDEN / "in.yaml"]), tmp_path, [listing(tmp_path, **files)])
+    compare_locations(
+        compile_paths([each / "in.yaml" for each in GOLDEN]), tmp_path, [listing(tmp_path, **files)]
+    )
 
-    assert given == [msgspec.json.decode((GOLDEN / "locations.json").read_bytes(), type=Answers)]
+    kept = [msgspec.json.decode((each / "locations.json").read_bytes(), type=Answers) for each in GOLDEN]
+    (found,) = given
+    assert found.problems == kept[0].problems
+    assert found.answers == {name: answer for each in kept for name, answer in each.answers.items()}
 
 
 def test_a_location_that_does_not_load_is_a_note_and_an_error_where_it_is_required(project: Project) -> None:
@@ -143,3 +156,30 @@ def test_a_file_that_does_not_exist_is_refused(project: Project) -> None:
 
     assert isinstance(refused, UserError)
     assert "elsewhere.yaml" in refused.message
+
+
+def test_plan_and_deploy_note_the_programs_that_wait_for_a_host_while_none_is_active(
+    project: Project,
+) -> None:
+    project.write("core", AWAY % ("acme", "acme"))
+    note = "note[W-HOST]: core/away, core/more: no host is active: tidegate host"
+
+    assert note in project.run("plan", exit_code=2)
+    assert project.json("plan", exit_code=2)["waiting_for_host"] == ["core/away", "core/more"]
+    assert note in project.run("deploy")
+
+    with closing(project.store()) as store, store.transaction() as transaction:
+        take(transaction, load_settings().name, "a host", datetime.now(UTC) + timedelta(seconds=3))
+    assert "W-HOST" not in project.run("plan")
+
+
+def test_in_a_location_of_theirs_only_what_the_dispatcher_cannot_launch_is_noted(project: Project) -> None:
+    project.write("core", AWAY % ("acme", "acme"))
+    (project.folder / "pyproject.toml").write_text('[tool.dagster]\nmodule_name = "acme.definitions"\n')
+
+    assert "W-HOST" not in project.run("deploy")
+    obstacle = Obstacle(reason=Reason.W_HOST, text="no host is active: tidegate host")
+    with closing(project.store()) as store:
+        note_obstacles(store, {"core": {"more": obstacle}}, datetime.now(UTC))
+
+    assert "note[W-HOST]: core/more: no host" in project.run("plan")

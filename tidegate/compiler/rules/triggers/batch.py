@@ -34,6 +34,20 @@ def default_batching(schedule: Schedule) -> Batching:
     return "date" if alone and dated and schedule.for_each is None else "coalesce"
 
 
+def may_launch_several(schedule: Schedule) -> bool:
+    """Return whether one run of a schedule may have several partitions of its outputs.
+
+    That is where a job collects the partitions, the upstream runs or the fires that come while it waits.
+    """
+    if schedule.output_partition not in ("manifest", "run", "business_date", "business_day"):
+        return False
+    if schedule.for_each is not None or schedule.task is not None or schedule.max_batch == 1:
+        return False
+    return schedule.batching == "coalesce" or (
+        schedule.batching == "each" and least_events(schedule.trigger) > 1
+    )
+
+
 def check_batching(schedule: Schedule, place: Place, scope: Scope) -> None:
     """Report dates as keys where jobs have other keys, or where nothing fires.
 
