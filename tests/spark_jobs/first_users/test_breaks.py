@@ -46,10 +46,14 @@ def other_name(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
     return {"outt": inputs["raw"]}
 
 
-def of_pandas(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
-    import pandas
+class Frame:
+    """A frame of a library whose frames are no Arrow streams."""
 
-    return pandas.DataFrame({"id": [1]})
+    columns = ("id",)
+
+
+def of_another_library(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
+    return Frame()
 
 
 def of_doubles(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
@@ -121,7 +125,7 @@ ROWS = [
     # (program, what its line says)
     ("nothing", ("program p returned None", RETURNED)),
     ("other_name", ("program p returned outt", "return exactly the datasets named under `writes`: out")),
-    ("of_pandas", ("program p returned pandas.", RETURNED, "spark.createDataFrame(")),
+    ("of_another_library", ("program p returned tests.", RETURNED, "spark.createDataFrame(")),
     ("of_another_day", ("rows outside the partitions of its run: 2026-11-22 (2 rows)", "out")),
     ("raises", ("ValueError: no fares (test_breaks.py:",)),
     ("raises_in_a_row", ("ValueError: invalid literal for int() with base 10: 'sf' (test_breaks.py:",)),
