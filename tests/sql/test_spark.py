@@ -70,11 +70,14 @@ def test_a_wrong_query_is_refused_before_spark_sees_it(
     assert refused.value.hint
 
 
+HARMLESS = ("IDENTIFIER", "(:", "sql_keywords", "\\\n")
+"""What Spark need not refuse: what IDENTIFIER names is looked at in the plan, a list in IN is compared as a
+whole, `sql_keywords` makes rows of its own, and a backslash that ends a comment makes the next line one."""
+
 SEEN_BY_SPARK = [
     file
     for file in WRONG
-    # What IDENTIFIER names is looked at in the plan, and a list in IN is compared as a whole.
-    if file.code in ("Q103", "Q104", "Q109") and "IDENTIFIER" not in file.text and "(:" not in file.text
+    if file.code in ("Q103", "Q104", "Q109") and not any(each in file.text for each in HARMLESS)
 ]
 
 
@@ -89,7 +92,8 @@ def test_what_the_judge_would_miss_spark_refuses_without_doing_it(
     with pytest.raises(ProgramError, match=r"programs/totals.sql"):
         rows_of(own, tables, file.text)
     assert own.conf.get("spark.sql.ansi.enabled") != "true"
-    assert [view.viewName for view in own.sql("SHOW VIEWS").collect()] == ["feeds/shops", "sales"]
+    views = {view.viewName for view in own.sql("SHOW VIEWS").collect() if view.isTemporary}
+    assert views == {"feeds/shops", "sales"}
 
 
 def test_a_table_of_the_session_that_is_no_input_is_refused_by_the_plan(

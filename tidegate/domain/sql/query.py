@@ -121,7 +121,7 @@ def _read(text: str) -> Query:
         summary = f"{_HOLDS}, got {len(statements)} statements"
         hint = "delete what is behind the semicolon; a program with several outputs has a file for each"
         return Query(faults=(Fault.at(statements[1][0], "Q103", summary, hint),))
-    wrong = not_a_query(first)
+    wrong = not_a_query(first) or _from_alone(first)
     if wrong is not None:
         return Query(faults=(wrong,))
     refused = tuple(refused_tokens(first))
@@ -148,6 +148,7 @@ def _read(text: str) -> Query:
 
 
 _HOLDS = "the file holds one query"
+_AFTER_FROM = ("select", "map", "reduce", "insert")
 _SPARK = "see the SQL reference of Spark 3.5"
 
 
@@ -174,6 +175,27 @@ def _nothing_selected(tree: exp.Expr, tokens: Sequence[Token]) -> Fault | None:
         return None
     place = tokens[-1]
     return Fault.at(place, "Q102", "a SELECT has columns, got one without", "write SELECT * for all columns")
+
+
+def _from_alone(tokens: Sequence[Token]) -> Fault | None:
+    """Find a query that begins with FROM and has no SELECT: sqlglot reads `SELECT *`, Spark refuses it."""
+    begun: list[Token | None] = [None]  # the FROM of each query that is open, the innermost last
+    for index, token in enumerate(tokens):
+        kind = token.token_type
+        if kind is TokenType.FROM and (index == 0 or tokens[index - 1].token_type is TokenType.L_PAREN):
+            begun[-1] = token
+        elif token.text.lower() in _AFTER_FROM:
+            begun[-1] = None
+        elif kind is TokenType.L_PAREN:
+            begun.append(None)
+        elif kind is TokenType.R_PAREN and begun[-1] is None and len(begun) > 1:
+            begun.pop()
+        elif kind is TokenType.R_PAREN:
+            break
+    if begun[-1] is None:
+        return None
+    summary = "a query that begins with FROM selects something, got no SELECT"
+    return Fault.at(begun[-1], "Q102", summary, "write SELECT * FROM …")
 
 
 def _is_table(table: exp.Table) -> bool:
