@@ -128,7 +128,7 @@ def test_instances_and_their_consumers_become_what_the_page_says(server: Served)
 def test_a_backfill_says_which_instances_it_makes_and_discards(server: Served):
     shop(server)
     assert shown(server, "/board/backfills/start")["asks"]
-    given = {"task": "shop.revenue", "from": "2026-03-01", "to": "2026-03-03", "lot": "2"}
+    given = {"name": "shop.revenue", "from": "2026-03-01", "to": "2026-03-03", "lot": "2"}
 
     view, changed = play(server, "/board/backfills/start", **given)
 

@@ -131,7 +131,7 @@ def test_why_names_them_for_the_schedule_that_waits_and_for_no_other(core: Serve
 
 def test_who_sees_another_app_sees_none(core: Served) -> None:
     deployed(core, {**SPEC, "app": "other", "datasets": {"demand": {}}, "schedules": {}, "programs": {}})
-    caller = core.of(core.token(Role.READER, "other"))
+    caller = core.of(core.token(Role.READ, "other"))
     assert caller.get(f"{NS}/events?withheld=true").json()["items"] == []
 
 
