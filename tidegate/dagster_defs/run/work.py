@@ -85,7 +85,8 @@ def _of_job(job: Job, launch: LaunchPlan, attempt: int, commit: str, now: dateti
         attempt=attempt,
         now=launch.now or now,
         schedule=job.schedule,
-        upstream={} if job.instance is None else launch.manifest,
+        # A key of a schedule is cut as its live jobs are, whose runs read by what they write.
+        upstream={} if job.instance is None or job.instance.keyed else launch.manifest,
         diagnostics=() if job.instance is None else tuple(map(no_edge_line, job.instance.diagnostics)),
     )
 
