@@ -80,7 +80,7 @@ class BackfillProgress(Value, kw_only=True):
             return f"app {one.app}"
         ref = one.task if "/" in one.task else f"{one.app}/{one.task}"
         others = sum(task != ref for task in one.tasks)
-        return f"{ref} and {plural(others, 'other task')}" if others else ref
+        return f"{ref} and {plural(others, 'other')}" if others else ref
 
     @property
     def dates(self) -> str:
@@ -130,13 +130,13 @@ BACKFILLS = Listing(
     query="tidegate.listings.queries.backfills:list_backfills",
     filters=(
         Filter("app", "app", "Only those of this app."),
-        Filter("task", "task", 'Only those with this task: "app/task", or its name if one app has it.'),
+        Filter("task", "schedule", 'Only those with this task or schedule: "app/name", or its name alone.'),
         Filter("since", "instant", "Only those that were asked for at or after this instant."),
     ),
     columns=(
         Column("id", "backfill", 1, "backfill"),
         Column("of", "id", 1),
-        Column("dates", "text", 1, "business dates"),
+        Column("dates", "text", 1, "dates or keys"),
         Column("lot", "number", 1),
         Column("state", "text", 1),
         Column("counts", "counts", 1, "instances"),

@@ -25,6 +25,7 @@ from tidegate.domain.wording import plural
 from tidegate.listings.backfills import BACKFILLS, BackfillProgress, BackfillRequest
 
 if TYPE_CHECKING:
+    from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.store.engine_reader import EngineReader
 
 
@@ -125,9 +126,9 @@ def start(
         by = by_hand(reason)
         started, _ = start_backfill_once(transaction, wanted, datetime.now(UTC), by, request)
         found = public_backfill(progress(transaction, started.number))
-        held = [each.ref for each in transaction.schedules(refs=started.tasks) if not each.active]
+        states = transaction.schedules(refs=started.tasks)
     if format is Format.TEXT:
-        print_started(found, held)
+        print_started(found, states)
     elif not follow:
         print_json(found)
     if follow:
@@ -271,22 +272,23 @@ def _numbers(counts: dict[str, int]) -> list[str]:
     return [str(number) for number in found]
 
 
-def print_started(progress: BackfillProgress, held: Sequence[str]) -> None:
+def print_started(progress: BackfillProgress, states: "Sequence[ScheduleState]") -> None:
     """Print a backfill that was just started.
 
     Args:
-        held: its suspended tasks.
+        states: its tasks and schedules.
     """
-    each = progress.backfill
+    each, tasks = progress.backfill, sum(state.spec.task is not None for state in states)
+    kinds = [plural(n, name) for n, name in ((tasks, "task"), (len(states) - tasks, "schedule")) if n]
     print_line(
-        f"backfill {each.number} is started: {plural(progress.total, 'instance')} of "
-        f"{plural(len(each.tasks), 'task')}, business dates {progress.dates}, "
+        f"backfill {each.number} is started: {plural(progress.total, 'instance')} of {' and '.join(kinds)}, "
+        f"{'keys' if tasks < len(states) else 'business dates'} {progress.dates}, "
         f"in lots of {plural(each.lot, 'date')}"
     )
     print_line(_place(each))
     _print_disabled(each)
-    for task in held:
-        print_line(f"{task} is suspended: its instances wait until `tidegate schedules resume {task}`")
+    for ref in (state.ref for state in states if not state.active):
+        print_line(f"{ref} is suspended: its instances wait until `tidegate schedules resume {ref}`")
     print_line(f"follow it with: tidegate backfill status {each.number} --follow")
 
 

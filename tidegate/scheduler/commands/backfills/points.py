@@ -139,8 +139,8 @@ def _backwards(first: str, last: str) -> InstanceRefused:
 def _not_over(key: str, ref: str) -> InstanceRefused:
     return InstanceRefused(
         "E-RANGE",
-        f"the business date {key} of {ref} is not over yet",
-        "end the backfill at the last business date that is over",
+        f"{key} of {ref} is not over yet",
+        "end the backfill at the last date or key that is over",
     )
 
 

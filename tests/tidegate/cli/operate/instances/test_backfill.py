@@ -24,9 +24,9 @@ def test_a_backfill_is_started_and_followed(tasks: TaskProject) -> None:
     assert "backfill 1 is started: 21 instances of 3 tasks" in printed
     assert "in lots of 2 dates" in printed
     printed = run("backfill", "status")
-    assert "shop/revenue and 2 other tasks" in printed
+    assert "shop/revenue and 2 others" in printed
     printed = run("backfill", "status", "1")
-    assert "backfill 1 of shop/revenue and 2 other tasks: running, 0 of 21 done (0 %)" in printed
+    assert "backfill 1 of shop/revenue and 2 others: running, 0 of 21 done (0 %)" in printed
     assert printed.count("2026-03-0") >= 3
     assert "shop/clean" in run("backfill", "status", "1", "--by", "task")
     found = tasks.project.json("backfill", "status", "1", "--by", "task")
