@@ -130,7 +130,12 @@ BACKFILLS = Listing(
     query="tidegate.listings.queries.backfills:list_backfills",
     filters=(
         Filter("app", "app", "Only those of this app."),
-        Filter("task", "schedule", 'Only those with this task or schedule: "app/name", or its name alone.'),
+        Filter(
+            "task",
+            "task",
+            'Only those with this task or schedule: "app/name", or its name if one app has it.',
+            of="schedule",
+        ),
         Filter("since", "instant", "Only those that were asked for at or after this instant."),
     ),
     columns=(

@@ -121,6 +121,10 @@ def _day(of: Filter, text: str, _reader: EngineReader, _apps: Apps) -> date:
         raise WrongUsage(wrong, str(error).partition("; ")[2]) from None
 
 
+def _task(of: Filter, text: str, reader: EngineReader, apps: Apps) -> str:
+    return (names.find_schedule if of.of else names.find_task)(reader, text, apps).ref
+
+
 def _as_it_is(_: Filter, text: str, _reader: EngineReader, _apps: Apps) -> str:
     return text
 
@@ -144,7 +148,7 @@ KINDS: dict[FilterKind, Kind] = {
     "schedule": Kind(
         lambda _, text, reader, apps: names.find_source_of_jobs(reader, text, apps), NAMED["schedules"]
     ),
-    "task": Kind(lambda _, text, reader, apps: names.find_task(reader, text, apps).ref, NAMED["tasks"]),
+    "task": Kind(_task, NAMED["tasks"]),
     "dataset": Kind(lambda _, text, reader, apps: names.find_dataset(reader, text, apps), NAMED["datasets"]),
     "state": Kind(_as_it_is, values=lambda of: load(of.of)),
     "reason": Kind(lambda of, text, *_: member_of(of.name, text, Reason), values=lambda _: Reason),

@@ -70,7 +70,8 @@ class Filter(NamedTuple):
     Attributes:
         name: of the option, and of the parameter.
         help: one sentence.
-        of: of a `state`, the enumeration of its values, "module:name".
+        of: of a `state`, the enumeration of its values, "module:name"; of a `task`, "schedule" if the name of
+            one will do as well.
         gone: also one that is deployed no longer, or was pruned, if the list has something of it.
     """
 

@@ -225,6 +225,41 @@ def test_a_schedule_with_other_keys_or_none_ends_its_backfill() -> None:
         assert world.progress() == {"running": 1}, changed
 
 
+RENAMED = DAILY.replace("daily: {", "each_day: {renamed_from: daily, ")
+
+
+def test_a_renamed_schedule_takes_its_backfill_along() -> None:
+    world = FilledWorld(DAILY)
+    world.backfill("10:00", "daily", between=("2026-03-01", "2026-03-03"))
+    world.go("10:00")
+    world.redeploy("10:01", RENAMED)
+    world.end_of("10:02", "2026-03-01")
+    assert world.go("10:02") == ["2026-03-02"]
+    assert {job.schedule for job in world.made()} == {"a/each_day"}
+    world.end_of("10:03", "2026-03-02", "failed")
+    world.rerun("10:04", "each_day", "2026-03-02")
+    assert world.go("10:04") == ["2026-03-02"]
+
+
+def test_a_cancelled_backfill_of_a_renamed_schedule_is_resumed_under_its_new_name() -> None:
+    world = FilledWorld(DAILY)
+    world.backfill("10:00", "daily", between=("2026-03-01", "2026-03-03"))
+    world.cancel_backfill("10:01")
+    world.redeploy("10:02", RENAMED)
+    world.resume_backfill("10:03")
+    assert world.keys() == ["2026-03-01", "2026-03-02", "2026-03-03"]
+    assert world.go("10:03") == ["2026-03-01"]
+
+
+def test_a_cancelled_backfill_of_a_deleted_schedule_is_not_resumed() -> None:
+    world = FilledWorld(DAILY)
+    world.backfill("10:00", "daily", between=("2026-03-01", "2026-03-03"))
+    world.cancel_backfill("10:01")
+    world.redeploy("10:02", OTHER)
+    with pytest.raises(InstanceRefused, match="E-TASK"):
+        world.resume_backfill("10:03")
+
+
 def test_a_suspended_schedule_holds_its_backfill() -> None:
     world = FilledWorld(DAILY)
     world.backfill("10:00", "daily", between=("2026-03-01", "2026-03-02"))

@@ -1,5 +1,6 @@
 """`tidegate jobs`: list, show, cancel and retry jobs, and requeue dead letters."""
 
+import shlex
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -204,7 +205,7 @@ def requeue_jobs(
 
 
 def _refuse_instance(job: "Job", instead: str) -> None:
-    """Refuse an action that instances of tasks have in a form of their own.
+    """Refuse an action that instances of tasks and keys of backfills have in a form of their own.
 
     Raises:
         UserError: the job is an instance.
@@ -214,8 +215,9 @@ def _refuse_instance(job: "Job", instead: str) -> None:
     if job.instance is not None:
         number = f" --backfill {job.instance.number}" if job.instance.number else ""
         raise UserError(
-            f"job {job.id} is an instance of task {job.schedule}",
-            f"`tidegate instances {instead} {job.schedule} {job.key}{number}`",
+            f"job {job.id} is {'a key' if job.instance.keyed else 'an instance'} of {job.schedule}"
+            + (f" in backfill {job.instance.number}" if job.instance.number else ""),
+            f"`tidegate instances {instead} {job.schedule} {shlex.quote(job.key)}{number}`",
         )
 
 

@@ -266,9 +266,15 @@ class _Lots:
             and job.instance.lot < instance.lot
             and job.state is not JobState.SUCCEEDED
         ]
-        rule = f"lot {instance.lot} of backfill {number}"
         return tuple(
-            Upstream(task=job.schedule, rule=rule, picked=(job,), found=1, recorded=False, lot=True)
+            Upstream(
+                task=job.schedule,
+                rule=f"lot {job.of_task.lot + 1} of backfill {number}",
+                picked=(job,),
+                found=1,
+                recorded=False,
+                lot=True,
+            )
             for job in before[:1]
         )
 

@@ -4,7 +4,7 @@ start ──► cancel: what does not run is discarded, and noted; what runs or 
              └──► resume: exactly what was noted, in the lots that it was in
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import msgspec
@@ -115,6 +115,14 @@ def _refuse_unknown(reader: EngineReader, states: dict[str, ScheduleState], left
             raise InstanceRefused(
                 "E-RANGE", f"{each.ref} has no key {each.instance.key} any more", "start another backfill"
             )
+
+
+def rename_left(transaction: EngineTransaction, number: int, renamed: Callable[[str], str]) -> None:
+    """Let what the cancel of a backfill has left have the new names of its tasks and schedules."""
+    left = msgspec.convert(transaction.cursor(_cursor(number)) or [], list[Left])
+    if any(renamed(each.ref) != each.ref for each in left):
+        moved = [msgspec.structs.replace(each, ref=renamed(each.ref)) for each in left]
+        transaction.set_cursor(_cursor(number), msgspec.to_builtins(moved))
 
 
 def _again(instance: Instance, now: datetime) -> Instance:

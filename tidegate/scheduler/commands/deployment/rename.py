@@ -22,6 +22,7 @@ from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, 
 from tidegate.domain.model import App, leaves
 from tidegate.domain.part_name import app_of, name_in, name_of, whole_name
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.backfills.cancel import rename_left
 from tidegate.scheduler.commands.backfills.request import backfills
 from tidegate.scheduler.commands.by_hand.held_apps import rename_held
 from tidegate.scheduler.decision.changes.renamed import (
@@ -168,6 +169,7 @@ def _rename_backfills(transaction: EngineTransaction, names: Renames) -> None:
         )
         if renamed != each:
             transaction.set_cursor(backfill_cursor(each.number), msgspec.to_builtins(renamed))
+            rename_left(transaction, each.number, names.schedule)
 
 
 def _put_jobs(transaction: EngineTransaction, names: Renames, apps: Mapping[str, App]) -> None:

@@ -79,3 +79,14 @@ def test_what_cannot_be_filled_is_refused(
     assert message in refused.message
     assert hint in (refused.hint or "")
     assert deployed.json("backfill", "status") == []
+
+
+def test_its_waiting_jobs_name_what_they_wait_for_and_what_to_do_with_them(deployed: Project) -> None:
+    deployed.run("schedules", "resume", "report_by_day")
+    deployed.run(*BY_DAY, *DATES)
+    (*_, last) = deployed.json("instances", "list", "--backfill", "1")
+    assert "lot 1 of backfill 1" in deployed.run("why", last["job"])
+    for verb, instead in (("cancel", "pause"), ("retry", "rerun")):
+        refused = deployed.refused("jobs", verb, last["job"])
+        assert refused.message == f"job {last['job']} is a key of sales/report_by_day in backfill 1"
+        assert refused.hint == f"`tidegate instances {instead} sales/report_by_day 2026-03-04 --backfill 1`"
