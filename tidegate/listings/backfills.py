@@ -134,7 +134,7 @@ BACKFILLS = Listing(
             "task",
             "task",
             'Only those with this task or schedule: "app/name", or its name if one app has it.',
-            of="schedule",
+            or_schedule=True,
         ),
         Filter("since", "instant", "Only those that were asked for at or after this instant."),
     ),

@@ -70,8 +70,8 @@ class Filter(NamedTuple):
     Attributes:
         name: of the option, and of the parameter.
         help: one sentence.
-        of: of a `state`, the enumeration of its values, "module:name"; of a `task`, "schedule" if the name of
-            one will do as well.
+        of: of a `state`, the enumeration of its values, "module:name".
+        or_schedule: of a `task`: the name of a schedule will do as well.
         gone: also one that is deployed no longer, or was pruned, if the list has something of it.
     """
 
@@ -80,6 +80,7 @@ class Filter(NamedTuple):
     help: str
     of: str = ""
     gone: bool = False
+    or_schedule: bool = False
 
 
 class Column(NamedTuple):
