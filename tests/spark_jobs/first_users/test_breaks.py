@@ -47,7 +47,7 @@ def other_name(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
 
 
 class Frame:
-    """A frame of a library whose frames are no Arrow streams."""
+    """A frame of a library whose frames have no Arrow stream."""
 
     columns = ("id",)
 
