@@ -27,9 +27,7 @@ RIGHT = (
     File("VALUES (1, 'a'), (2, 'b')"),
     File("(SELECT shop FROM sales) UNION ALL (SELECT shop FROM `FEEDS/SHOPS`)"),
     File("TABLE sales UNION TABLE sales"),
-    File(
-        "WITH big AS (FROM sales SELECT * WHERE amount > :least), b AS (TABLE big) SELECT shop FROM b"
-    ),
+    File("WITH big AS (FROM sales SELECT * WHERE amount > :least), b AS (TABLE big) SELECT shop FROM b"),
     File("SELECT /*+ BROADCAST(f) */ s.shop FROM sales s JOIN `feeds/shops` f USING (shop)"),
     File("SELECT shop, part FROM sales LATERAL VIEW explode(parts) e AS part"),
     File("SELECT part FROM sales, LATERAL explode(parts) AS t(part)"),
@@ -41,9 +39,7 @@ RIGHT = (
     File("SELECT size(:partitions) AS n, :key AS key, :job AS job, :schedule AS schedule"),
     File("SELECT shop, rank() OVER (PARTITION BY day ORDER BY amount DESC) AS place FROM sales"),
     File("SELECT transform(parts, x -> x + 1) AS p, cast(named_struct('a', 1) AS struct<a: int>) FROM sales"),
-    File(
-        "FROM sales SELECT * WHERE amount = (SELECT max(id) FROM range(9)) OR EXISTS (TABLE `feeds/shops`)"
-    ),
+    File("FROM sales SELECT * WHERE amount = (SELECT max(id) FROM range(9)) OR EXISTS (TABLE `feeds/shops`)"),
     File("SELECT extract(year FROM cast(day AS date)) AS y, trim(BOTH 'x' FROM shop) AS s FROM sales"),
     File("SELECT 'DROP TABLE sales; --' AS text, \"reflect('a')\" AS other -- ; DROP TABLE sales"),
     File("/* one /* in */ another; */ SELECT shop FROM sales; ;"),
