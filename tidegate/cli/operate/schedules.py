@@ -29,6 +29,7 @@ from tidegate.listings.schedules import SCHEDULES
 from tidegate.scheduler.model.records.override import OVERRIDES
 
 if TYPE_CHECKING:
+    from tidegate.domain.model import Program
     from tidegate.domain.time.expiry import Until
     from tidegate.scheduler.model.deployed import ScheduleState
     from tidegate.scheduler.model.journal import By
@@ -85,17 +86,20 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
     from tidegate.listings.queries.schedules import listed_schedules
     from tidegate.project.local_time import use_zone
     from tidegate.scheduler.explain.names import find_schedule
+    from tidegate.scheduler.tick.load import load_app
 
     with opened_store() as store, store.reading() as reader:
         state = find_schedule(reader, name)
         use_zone(state.spec.timezone)
         jobs = reader.jobs(schedules=[state.ref], limit=RECENT_JOBS)
         history = reader.journal(schedule=state.ref, limit=RECENT_ENTRIES)
+        app = load_app(reader, state.app)
         if format is Format.JSON:
             (public,) = listed_schedules(reader, [state], datetime.now(UTC))
             print_json({"schedule": public, "jobs": public_jobs(reader, jobs), "history": history})
             return
-    print_table(["schedule", state.ref], list(_fields(state)))
+    program = None if app is None else app.programs.get(state.spec.program)
+    print_table(["schedule", state.ref], [*_fields(state), *_existing(program)])
     if state.spec.task is not None:
         typer.echo(f"\nIts instances: tidegate instances list {state.ref}")
     elif jobs:
@@ -258,6 +262,11 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     for name, value in form.items():
         if name not in ("name", "trigger"):
             yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]
+
+
+def _existing(program: "Program | None") -> Iterator[list[str]]:
+    if program is not None and program.existing is not None:
+        yield ["launches", program.existing.place]
 
 
 def suspended_line(mode: OnSuspend, waiting: int) -> str:

@@ -144,6 +144,11 @@ class ExistingJob(Value, kw_only=True):
         """How messages call it."""
         return f"job {self.job}" if self.job else f'assets "{self.assets}"'
 
+    @property
+    def place(self) -> str:
+        """The same with its location, where the program names one."""
+        return f"{self.title} of {self.location}" if self.location else self.title
+
 
 class SqlQuery(Value, kw_only=True):
     """The query of one output of an SQL program. Its text is part of the deployment.

@@ -30,6 +30,7 @@ from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.listing_reader import ListingReader
+from tidegate.scheduler.tick.load import load_app
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.actions import Offered, offered
 from tidegate.server.board.conditions import TITLES, Condition, Line, tree_of, yaml_lines
@@ -105,6 +106,7 @@ class Shown(Value, kw_only=True):
 
     Attributes:
         place: where it was written, "file:line".
+        existing: the job, or the assets, of others that its program launches; "" for a program of ours.
         tabs: its open jobs, the newest first; one of them is explained.
         explanations: of that job; or, without an open job, of what it needs to open one.
         answer: the same in two sentences.
@@ -124,6 +126,7 @@ class Shown(Value, kw_only=True):
 
     state: ScheduleState
     place: str
+    existing: str
     tabs: tuple[Tab, ...]
     explanations: tuple[Explanation, ...]
     answer: Answer
@@ -172,6 +175,7 @@ def show_page(app: str, s: str, request: Request, service: Here, caller: Called,
         view = Shown(
             state=replace(state, next_fire_at=state.next_start(now)),
             place="" if state.spec.at is None else f"{state.spec.at.file}:{state.spec.at.line}",
+            existing=_existing(reader, state),
             tabs=tabs,
             explanations=(found,),
             answer=said,
@@ -189,6 +193,12 @@ def show_page(app: str, s: str, request: Request, service: Here, caller: Called,
             menu=offered(of_schedule(reader, state), reader, now, caller),
         )
     return page(request, service, "schedule", state.ref, view, state.spec.timezone)
+
+
+def _existing(reader: ListingReader, state: ScheduleState) -> str:
+    app = load_app(reader, state.app)
+    program = None if app is None else app.programs.get(state.spec.program)
+    return "" if program is None or program.existing is None else program.existing.place
 
 
 def _unless_said(found: Answer, ahead: Sequence[Sentence]) -> Answer:

@@ -70,6 +70,8 @@ def off(health: Health, found: list[Finding]) -> list[str]:
         (engine(locations={"acme": LocationState(since=NOW)}), [], []),
         (engine(locations={"acme": LOST}), [], ["location acme"]),
         (engine(locations={"acme": LOST}, host=None), ["host", "location acme"], []),
+        (engine(hostless=["sales/load"], host=None), ["host"], ["existing jobs"]),
+        (engine(hostless=["sales/load"]), [], []),
         (engine(version="2", versions=[("2", "host"), ("2", "3 runs")]), [], []),
         (engine(version="2", versions=[("2", "host"), ("1", "server")]), [], ["version"]),
         (engine(host=lease(NOW + timedelta(minutes=1)), renewed=True), [], ["host"]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
+from tidegate.domain.wording import first_of
 from tidegate.scheduler.explain.missed import SilentCron
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
@@ -66,6 +67,7 @@ class Engine:
         writer: the process that writes to the store now, in words; None if none is known.
         silent: active schedules whose next fire is later than their crons say.
         locations: the code locations of the host's workspace, as it has seen them last.
+        hostless: the programs ("app/program") whose jobs wait for a host.
     """
 
     apps: Sequence[str]
@@ -81,6 +83,7 @@ class Engine:
     silent: Sequence[SilentCron] = ()
     writer: str | None = None
     locations: Mapping[str, LocationState] = field(default_factory=dict[str, LocationState])
+    hostless: Sequence[str] = ()
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
@@ -100,6 +103,13 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
         )
     yield _host(engine.host, now, renewed=engine.renewed)
     hosted = engine.host is not None and engine.host.holds(now)
+    if engine.hostless and not hosted:
+        yield Finding(
+            part="existing jobs",
+            health=Health.WRONG,
+            text=f"wait for a host (W-HOST): {first_of(engine.hostless, SILENT_SHOWN)}",
+            remedy="start `tidegate host`",
+        )
     yield from (_location(name, state, hosted=hosted) for name, state in engine.locations.items())
     yield _tick(engine, now, every)
     yield from (_silent(each) for each in engine.silent[:SILENT_SHOWN])
