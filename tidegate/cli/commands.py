@@ -35,6 +35,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tidegate.cli.develop.render:render",
             "Print an app as YAML, with the parts that its templates and defaults make.",
         ),
+        "lineage": Entry(
+            "tidegate.cli.develop.lineage:lineage",
+            "Show which columns of which datasets a dataset, or a column of it, comes from.",
+        ),
         "schema": Entry(
             "tidegate.cli.develop.reference:schema", "Print the JSON Schema of the YAML, for editors."
         ),

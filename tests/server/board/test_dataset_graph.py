@@ -11,6 +11,8 @@ from tests.server.board.board import DAYS, shown
 from tests.server.sales import deployed
 from tests.server.serving import NOON, Served, problem
 from tests.worlds.samples import job as opened_job
+from tidegate.domain.model import App, Dataset, Program, SqlQuery
+from tidegate.scheduler.model.deployed import APPS, DeployedApp
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.records.token import Role
 from tidegate.scheduler.store.answers import Landing, NewestJob
@@ -195,3 +197,55 @@ def test_a_token_of_one_app_sees_nothing_of_the_others(server: Served):
     }
     problem(client.get("/board/datasets?app=app_0"), 403)
     problem(client.get("/board/datasets?at=app_0/last"), 403)
+
+
+def test_a_dataset_of_an_sql_program_shows_where_its_columns_come_from(server: Served):
+    query = (
+        "SELECT r.day, r.*, upper(s.town) AS `<b>` , 1 AS one, x FROM raw r JOIN `feeds/shops` s USING (shop)"
+    )
+    deploy_sql(server, "feeds", "SELECT shop, town FROM landed", "shops", "landed")
+    deploy_sql(server, "shop", query, "totals", "raw", "feeds/shops")
+    view = shown(server, "/board/datasets/shop/totals")
+    (writer,) = view["columns"]
+    assert (writer["program"], writer["file"]) == ("shop/totals", "totals.sql")
+    assert [(each["name"], each["sources"]) for each in writer["columns"]] == [
+        ("day", [{"dataset": "shop/raw", "column": "day"}]),
+        ("*", [{"dataset": "shop/raw", "column": "*"}]),
+        ("<b>", [{"dataset": "feeds/shops", "column": "town"}]),
+        ("one", []),
+        ("x", [{"dataset": "shop/raw", "column": "x"}]),
+    ]
+    assert view["linked"] == ["feeds/shops", "shop/raw"]
+    html = server.client.get("/board/datasets/shop/totals").text
+    assert '<a href="/board/datasets/feeds/shops">feeds/shops</a>.town' in html
+    assert '<a href="/board/datasets/shop/raw">shop/raw</a>, all columns' in html
+    assert "&lt;b&gt;" in html and "<b></td>" not in html
+    assert shown(server, "/board/datasets/shop/raw")["columns"] == []
+    assert 'id="columns"' not in server.client.get("/board/datasets/shop/raw").text
+
+
+def test_a_token_of_one_app_hears_nothing_of_the_columns_of_others(server: Served):
+    deploy_sql(server, "feeds", "SELECT shop, secret FROM landed", "shops", "landed")
+    deploy_sql(server, "shop", "SELECT * FROM `feeds/shops`", "totals", "feeds/shops")
+    (writer,) = shown(server, "/board/datasets/shop/totals")["columns"]
+    assert [each["name"] for each in writer["columns"]] == ["shop", "secret"]
+    client = server.of(server.token(Role.READ, "shop"))
+    answer = client.get("/board/datasets/shop/totals?format=json")
+    (writer,) = answer.json()["columns"]
+    assert [each["name"] for each in writer["columns"]] == ["*"]
+    assert "secret" not in answer.text and answer.json()["linked"] == []
+    assert 'href="/board/datasets/feeds/shops"' not in client.get("/board/datasets/shop/totals").text
+    problem(client.get("/board/datasets/feeds/shops"), 403)
+
+
+def deploy_sql(server: Served, app: str, query: str, output: str, *reads: str) -> None:
+    """Put an app with one SQL program into the store."""
+    names = {output, *(name for name in reads if "/" not in name)}
+    sql = (SqlQuery(output=output, file=f"{output}.sql", text=query),)
+    program = Program(name=output, sql=sql, reads=reads, writes=(output,))
+    datasets = {name: Dataset(name=name) for name in names}
+    with server.store.transaction() as transaction:
+        deployed = DeployedApp(
+            app=App(name=app, datasets=datasets, programs={output: program}), revision=1, deployed_at=NOON
+        )
+        transaction.put_records(APPS, [deployed])

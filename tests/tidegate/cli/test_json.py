@@ -103,6 +103,8 @@ OF_YAML: set[Path] = {("lint",), ("plan",), ("diff",)}
 OF_SALES: dict[Path, int] = {
     ("plan",): 2,
     ("diff",): 2,
+    ("lineage", "report"): 0,
+    ("lineage", "report.day"): 0,
     ("schedules", "show", "report_daily"): 0,
     ("overrides", "show", "sales/report_at_six"): 0,
     ("why", "report_daily"): 0,

@@ -28,6 +28,7 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG, DIAGNOSTIC, job_of
 from tidegate.dagster_defs.run import cleaning
+from tidegate.dagster_defs.run.column_lineage import column_lineage
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
@@ -150,11 +151,12 @@ def report(
         dataset = assets.app.datasets[name]
         key = asset_key(assets.app.name, name)
         parts = [part for part in published if part.dataset == name]
+        columns = column_lineage(assets, name)
         if key in context.selected_asset_keys and _is_output(dataset, parts, chosen):
-            yield _output(context, key, dataset, parts, work)
+            yield _output(context, key, dataset, parts, work, columns)
         else:
             for part in parts:
-                _event(context, key, part.key or None, _facts(part, work), work)
+                _event(context, key, part.key or None, _facts(part, work) | columns, work)
     if assets.own_key is not None:
         written = set(work.launch.partitions)
         if written == chosen:
@@ -176,12 +178,13 @@ def _output(
     dataset: Dataset,
     parts: list[PublishedPartition],
     work: Work,
+    columns: dict[str, Any],
 ) -> MaterializeResult[Any]:
     version = DataVersion(work.commit)
     if dataset.partitions is None:
-        return MaterializeResult(key, metadata=_facts(parts[0], work), data_version=version)
+        return MaterializeResult(key, metadata=_facts(parts[0], work) | columns, data_version=version)
     for part in parts:
-        context.add_asset_metadata(_facts(part, work), asset_key=key, partition_key=part.key)
+        context.add_asset_metadata(_facts(part, work) | columns, asset_key=key, partition_key=part.key)
     return MaterializeResult(key, data_version=version)
 
 

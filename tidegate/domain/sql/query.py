@@ -75,6 +75,17 @@ def read_query(text: str) -> Query:
         )
 
 
+def read_tree(text: str) -> exp.Expr:
+    """Return the tree of a query that is not refused; it belongs to the caller.
+
+    Raises:
+        SqlglotError: the text is not a query.
+    """
+    (statement,) = _statements(list(sqlglot.tokenize(text, read=DIALECT)))
+    found = sqlglot.parse(_without_table(text, statement), read=DIALECT)
+    return next(tree for tree in found if tree is not None)
+
+
 def judge_names(query: Query, tables: Collection[str]) -> Iterator[Fault]:
     """Yield the faults of the names in a query: unknown tables, and CTEs that would hide one.
 

@@ -7,6 +7,8 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tidegate.domain.model import Dataset
 from tidegate.domain.part_name import app_of
+from tidegate.domain.sql.column import Writer
+from tidegate.domain.sql.lineage import Lineage
 from tidegate.domain.value import Value
 from tidegate.domain.withheld import WithheldPartition
 from tidegate.listings.late import Late
@@ -41,6 +43,8 @@ class Shown(Value, kw_only=True):
         card: its state, and what writes and reads it, as the graph has it.
         deadline: as people read it; "" without one.
         late: the periods that were late, the newest deadline first.
+        columns: of its writers that are SQL programs: where each of the columns comes from.
+        linked: the datasets that these come from, of the apps that the caller sees.
         withheld: what `checks: passed` does not count yet, what waits longest first.
         calendar: None where its partitions have no dates, or before anything is known of one.
     """
@@ -50,6 +54,8 @@ class Shown(Value, kw_only=True):
     card: DatasetCard
     deadline: str
     late: tuple[Late, ...]
+    columns: tuple[Writer, ...]
+    linked: tuple[str, ...]
     withheld: tuple[WithheldPartition, ...]
     calendar: Calendar | None
     partitions: Partitions
@@ -113,6 +119,9 @@ def show_page(
             raise Problem(404, f'app {app} has no dataset "{name}"')
         apps = [each for each in deployed_apps(service, reader) if caller.sees(each.name)]
         graph = read_graph(reader, apps, Asked(apps=(app,), only=whole), service.clock())
+        # A query of an app that the caller does not see tells nothing of its columns.
+        lineage = Lineage({each.name: each.app for each in apps})
+        writers = tuple(writer for writer in lineage.writers(whole) if writer.columns)
         late = lateness(reader, LATE_READ, dataset=whole, now=False)
         withheld = withheld_of(reader, whole) if dataset.asset else ()
         calendar, partitions = _partitions(reader, whole, dataset, wanted, service.clock())
@@ -125,6 +134,8 @@ def show_page(
         card=graph.datasets[0],
         deadline=deadline,
         late=late,
+        columns=writers,
+        linked=tuple(sorted(lineage.datasets & {each for writer in writers for each in writer.datasets()})),
         withheld=withheld,
         calendar=calendar,
         partitions=partitions,
