@@ -39,14 +39,14 @@ def test_the_inner_process_is_started_again(
     server = project.code_server
     (killed,) = inner(server)
 
-    def no_changes(_: Path) -> Iterator[bool]:
+    def no_changes(*_: object) -> Iterator[bool]:
         yield False
         os.kill(killed, signal.SIGKILL)
         deadline = time.monotonic() + WAIT_SECONDS
         while not inner(server) - {killed} and time.monotonic() < deadline:
             yield False
 
-    monkeypatch.setattr(dev, "_changes", no_changes)
+    monkeypatch.setattr(dev, "changes", no_changes)
     dev._serve(project.settings, project.processes)
 
     assert inner(server) - {killed}, "a new process has the definitions"

@@ -152,7 +152,7 @@ def maintain_a_table(person: Person) -> None:
 def backfill(person: Person) -> None:
     person.open("/board/backfills")
     person.page.get_by_role("link", name="Start a backfill…").click()
-    for label, value in (("Task", "shop.revenue"), ("From", "2026-04-01"), ("To", "2026-04-02")):
+    for label, value in (("Schedule or task", "shop.revenue"), ("From", "2026-04-01"), ("To", "2026-04-02")):
         person.page.locator("[data-doing]").get_by_label(label, exact=True).fill(value)
     person.page.get_by_role("button", name="What does it do?").click()
     person.press("Start", "opened: ")
@@ -177,7 +177,7 @@ def sign_out_and_in(person: Person) -> None:
     page = person.page
     person.open("/")
     page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url("**/board/sign-in")
+    page.wait_for_url("**/board/sign-in*")
     person.look()
     expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
     page.get_by_label("Token").fill(TOKEN)

@@ -54,7 +54,7 @@ WRITES = {
 }
 """Commands without `--format` that change something and say what they did."""
 
-SCRIPTS = {("completion",), ("schema",), ("import", "crontab")}
+SCRIPTS = {("completion",), ("schema",), ("import", "crontab"), ("import", "cdap")}
 OTHERS = {("dev",), ("host",), ("serve",), ("demo",), ("land",), ("version",)} | SCRIPTS
 """Processes that go on, files of another form (scripts, the schema, YAML), and the version (one word)."""
 
@@ -141,6 +141,7 @@ ELSEWHERE = {
     ("instances", "rerun"),
     ("backfill", "start"),
     ("backfill", "cancel"),
+    ("backfill", "resume"),
     ("report",),
     ("run",),
     ("maintenance", "run"),
