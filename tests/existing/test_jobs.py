@@ -171,6 +171,7 @@ def test_a_location_that_is_down_holds_no_slot_and_its_job_starts_when_it_is_bac
     acme.until("the obstacle", lambda: (host.loop(), _obstacles(acme))[1])
     waiting = looping(acme, host, acme.trigger("load"), frozenset({JobState.PENDING_CONSTRAINT}))
     assert waiting.reason is Reason.W_LOCATION
+    assert "its server does not answer" in str(_obstacles(acme))
     with acme.store.reading() as reader:
         assert reader.slots(["program:core/load"]) == {"program:core/load": 0}
 

@@ -106,7 +106,9 @@ def _answers(
 
 
 def innermost(error: SerializableErrorInfo) -> str:
-    """Return the innermost cause, in one line."""
+    """Return the innermost cause of why a location is not loaded, in one line."""
     while error.cause is not None:
+        if error.cls_name == "DagsterUserCodeUnreachableError":
+            return "its server does not answer"  # what is below is the protocol's, and names sockets
         error = error.cause
     return " ".join(error.message.split())[:PROBLEM_CHARS]
