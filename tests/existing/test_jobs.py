@@ -275,14 +275,17 @@ def test_a_selection_that_no_run_can_have_is_a_dead_letter(
     assert said in ended.detail
 
 
-def test_a_run_of_others_that_makes_a_selected_asset_is_an_external_run(acme: Acme, host: Host) -> None:
+def test_a_run_of_others_is_an_external_run_of_its_job_and_of_who_selects_an_asset_of_it(
+    acme: Acme, host: Host
+) -> None:
     host.loop()
     before = acme.external_runs("core/selection")
     run = acme.launch_in_acme("demand_job", {"dagster/partition": "2026-03-11"})
 
     until(acme, host, "the external run", lambda: acme.external_runs("core/selection") - before)
     assert {each.partition("/")[0] for each in acme.external_runs("core/selection") - before} == {run}
-    assert acme.external_runs("core/ranged") == set()
+    assert run in {each.partition("/")[0] for each in acme.external_runs("core/demand")}
+    assert acme.external_runs("core/ranged") == acme.external_runs("core/report") == set()
 
 
 def test_a_long_run_is_not_declared_dead_and_one_over_its_timeout_has_failed(acme: Acme, host: Host) -> None:
