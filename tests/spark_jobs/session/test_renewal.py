@@ -18,6 +18,7 @@ def renewal(spark: SparkSession) -> Iterator[Renewal]:
     found = Renewal()
     found.note(spark)
     yield found
+    spark.catalog.dropTempView("left_view")  # sessions of programs begin as copies of this one
     session.started_hooks.clear()
     session.replace(spark)
 
