@@ -20,7 +20,7 @@ from fastapi.testclient import TestClient
 from benchmarks.aims import verdict
 from benchmarks.deployed import Databases, databases
 from benchmarks.reads import JOBS, NS, SCHEDULES, Full, full_store
-from tests.browser import launched
+from tests.browser import FIRST_PAINT, launched
 from tests.server.process import ServerProcess
 from tidegate.server.application import create_application
 from tidegate.server.board.rendering import PAGES
@@ -47,12 +47,6 @@ OTHERS = (
 """Pages with filters, and of one thing; those of a job, a deployment and a day of failures are added."""
 
 PAINTED = ("/", "/board/schedules", "/board/jobs", "/board/datasets", "/board/schedules/app_1/by_data_1")
-
-FIRST_PAINT = """() => new Promise((known) => {
-    new PerformanceObserver((seen) => {
-        for (const paint of seen.getEntriesByName("first-paint")) known(paint.startTime);
-    }).observe({ type: "paint", buffered: true });
-})"""
 
 
 def main(*, short: bool = False) -> int:

@@ -13,7 +13,7 @@ import pytest
 from fastapi.routing import APIRoute
 from playwright.sync_api import Page
 
-from tests.browser import launched
+from tests.browser import FIRST_PAINT, launched
 from tests.server.board import hostile
 from tests.server.board.board import HTML
 from tests.server.board.hostile import MARK, Markup
@@ -164,7 +164,7 @@ def test_no_script_of_a_text_runs_where_scripts_draw(world: Served):
         page.add_init_script(f"window.{MARK} = () => {{ window.ran = true; }};")
         for path in DRAWN:
             page.goto(path)
-            page.wait_for_function("performance.getEntriesByName('first-paint').length")
+            page.evaluate(FIRST_PAINT)
             page.keyboard.press("Control+k")
             page.keyboard.type("sales")
             page.wait_for_timeout(DRAWING_MILLISECONDS)
