@@ -1,4 +1,4 @@
-"""The commit values of the schedule store: attempts, recovery states, abandoned commits, watermarks.
+"""The commit values of the schedule store: attempts, recoveries, withheld and abandoned commits, watermarks.
 
 The engine's store writes these values and `spark_jobs` acts on them, so both import them from here.
 `domain.commit_store` is the contract between the two.
@@ -15,6 +15,13 @@ Put = Literal["stored", "known", "fenced", "over", "moved"]
 """The answer of `put`. "stored": the sequence is stored. "known": a sequence of this id exists. "fenced": the
 attempt is closed. "over": the job of the run was stopped, or is run again. "moved": a watermark changed after
 the run read it. Only "stored" changes the store."""
+
+
+Severity = Literal["block", "warn"]
+"""Of a check: whether its failure withholds the publish, or is only reported."""
+
+SAMPLES = 5
+"""Bad rows, and bad partitions, that a verdict names."""
 
 
 class CommitAttempt(Value, kw_only=True):
@@ -66,6 +73,58 @@ class RecoveryState(Value, kw_only=True):
     def failed(self, error: str, now: datetime) -> "RecoveryState":
         """Return the state after one more failure, without an owner."""
         return RecoveryState(failures=self.failures + 1, error=error, failed_at=now)
+
+
+class CheckVerdict(Value, kw_only=True):
+    """What a check of a dataset found in the rows that a run has staged.
+
+    Attributes:
+        dataset: "app/dataset".
+        name: of the check, unique in its dataset.
+        kind: rows, not_null, unique, values, range, matches, change, reference, sql or run.
+        severity: whether a failure withholds the publish, or is only reported.
+        found: one line for people: "3 of 100 rows: id is null".
+        rows: rows that were judged.
+        bad: rows that break it; of `rows` and `change` partitions.
+        partitions: of `rows` and `change` the partitions that break it, at most `SAMPLES`.
+        samples: keys of rows that break it, by column, at most `SAMPLES`; None is null.
+    """
+
+    dataset: str
+    name: str
+    kind: str
+    severity: Severity
+    passed: bool
+    found: str
+    rows: int = 0
+    bad: int = 0
+    partitions: tuple[str, ...] = ()
+    samples: tuple[dict[str, str | None], ...] = ()
+
+    @property
+    def blocks(self) -> bool:
+        """Return whether it withholds the publish."""
+        return not self.passed and self.severity == "block"
+
+
+class WithheldCommit(Value, kw_only=True):
+    """The record of a sequence that was not put, because a check of its rows failed.
+
+    Attributes:
+        commit: commit id.
+        token: fencing token of the run that staged it.
+        datasets: the datasets that it would write, as "app/dataset", and the watermarks that it would move.
+        body: the sequence as its writer encoded it.
+        verdicts: of all checks of all its outputs, passed or not.
+        at: when it was withheld; aware, UTC.
+    """
+
+    commit: str
+    token: int
+    datasets: tuple[str, ...]
+    body: str
+    verdicts: tuple[CheckVerdict, ...]
+    at: datetime
 
 
 class AbandonedCommit(Value, kw_only=True):
