@@ -19,7 +19,7 @@ from tidegate.compiler.reader.node import (
     SequenceNode,
     plain,
 )
-from tidegate.compiler.reader.placeholders import MARK, PlaceholderError, pieces_of
+from tidegate.compiler.reader.placeholders import PlaceholderError, pieces_of
 from tidegate.compiler.reader.scalar import ScalarError, resolve, resolve_option, with_variables
 from tidegate.compiler.reader.syntax import MarkPlace, report_syntax
 from tidegate.compiler.reader.text import decode
@@ -58,15 +58,8 @@ def read(
     text, findings = decode(file, data)
     if text is None:
         return None, findings
-    composer = _Composer(findings, text, variables or {})
-    try:
-        root = composer.document()
-    except _Stop:
-        return None, findings
-    except yaml.YAMLError as error:
-        report_syntax(findings, error)
-        return None, findings
-    if findings.failed:
+    root = _Composer(findings, text, variables or {}).sound_document()
+    if root is None:
         return None, findings
     if not isinstance(root, MappingNode):
         got = "a list" if isinstance(root, SequenceNode) else "text"
@@ -94,15 +87,8 @@ def read_option(text: str) -> tuple[Any, Findings]:
     decoded, findings = decode("value", text.encode("utf-8", "surrogateescape"))
     if decoded is None or not decoded.strip():
         return None, findings
-    composer = _Composer(findings, decoded, None, resolve_option)
-    try:
-        root = composer.document()
-    except _Stop:
-        return None, findings
-    except yaml.YAMLError as error:
-        report_syntax(findings, error)
-        return None, findings
-    return (None if findings.failed else plain(root)), findings
+    root = _Composer(findings, decoded, None, resolve_option).sound_document()
+    return (None if root is None else plain(root)), findings
 
 
 def read_list(file: str, data: bytes, max_bytes: int, max_nodes: int) -> tuple[SequenceNode | None, Findings]:
@@ -114,15 +100,8 @@ def read_list(file: str, data: bytes, max_bytes: int, max_nodes: int) -> tuple[S
     text, findings = decode(file, data, max_bytes)
     if text is None:
         return None, findings
-    composer = _Composer(findings, text, None, max_nodes=max_nodes)
-    try:
-        root = composer.document()
-    except _Stop:
-        return None, findings
-    except yaml.YAMLError as error:
-        report_syntax(findings, error)
-        return None, findings
-    return (root if isinstance(root, SequenceNode) and not findings.failed else None), findings
+    root = _Composer(findings, text, None, max_nodes=max_nodes).sound_document()
+    return (root if isinstance(root, SequenceNode) else None), findings
 
 
 class _Composer:
@@ -141,7 +120,18 @@ class _Composer:
         self._events: Iterator[Any] = iter(cast("Any", yaml).parse(text, Loader=_LOADER))
         self._nodes = 0
 
-    def document(self) -> Node:
+    def sound_document(self) -> Node | None:
+        """Return the tree of the file; None if the findings hold an error."""
+        try:
+            root = self._document()
+        except _Stop:
+            return None
+        except yaml.YAMLError as error:
+            report_syntax(self._findings, error)
+            return None
+        return None if self._findings.failed else root
+
+    def _document(self) -> Node:
         next(self._events)  # stream start
         event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
@@ -221,8 +211,8 @@ class _Composer:
         start, end = event.start_mark, event.end_mark
         last = end.column + 1 if end.line == start.line else 0
         value: Any = event.value
-        if self._variables is not None and MARK in value:
-            pieces = self._pieces(value, MarkPlace(start), is_key=is_key)
+        if self._variables is not None and "${" in value:
+            pieces = self._pieces(value, self._variables, MarkPlace(start), is_key=is_key)
             if len(pieces) > 1:
                 return PlaceholderNode(
                     value,
@@ -233,8 +223,6 @@ class _Composer:
                     unquoted=event.implicit[0],
                 )
             value = "".join(pieces)
-        elif not is_key:
-            value = self._with_variables(value, MarkPlace(start))
         if event.implicit[0]:
             try:
                 value = self._resolve(value)
@@ -243,22 +231,21 @@ class _Composer:
                 value = None
         return ScalarNode(value, start.line + 1, start.column + 1, last)
 
-    def _pieces(self, text: str, place: MarkPlace, *, is_key: bool) -> tuple[str, ...]:
-        """Return the pieces of a text with placeholders; its variables are replaced now, except in a key."""
+    def _pieces(
+        self, text: str, variables: Mapping[str, str], place: MarkPlace, *, is_key: bool
+    ) -> tuple[str, ...]:
+        """Return the pieces of a text, see `pieces_of`; its variables are replaced now, except in a key."""
         try:
             found = pieces_of(text)
         except PlaceholderError as error:
             self._findings.add("R122", place, error.message, error.hint)
             return (text,)
         return tuple(
-            piece if is_key or position % 2 else self._with_variables(piece, place)
+            with_variables(piece, variables, self._findings, place)
+            if not is_key and position % 2 == 0 and "${env." in piece
+            else piece
             for position, piece in enumerate(found)
         )
-
-    def _with_variables(self, text: str, place: MarkPlace) -> str:
-        if self._variables is None or "${env." not in text:
-            return text
-        return with_variables(text, self._variables, self._findings, place)
 
     def _sequence(self, event: Any, depth: int) -> SequenceNode:
         items: list[Node] = []
