@@ -26,20 +26,19 @@ _NO = ("false", "no", "off", "n")
 def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
     """Build a program of an app; report datasets that are not declared."""
     reads, writes = dataset_nodes(node), node.strings("writes")
-    runs_spark = "job" not in node.values and "assets" not in node.values
+    exists = "job" in node.values or "assets" in node.values
     for name in reads:
-        _check_read(name, scope.dataset(name), scope, runs_spark=runs_spark)
+        _check_read(name, scope.dataset(name), scope, runs_spark=not exists)
     for name in writes:
         if scope.is_own(name, "a program writes datasets of its own app", _WRITE_HINT):
-            _check_write(name, scope.dataset(name), scope, runs_spark=runs_spark)
+            _check_write(name, scope.dataset(name), scope, runs_spark=not exists)
     _refuse_repeated(reads, "reads", scope)
     _refuse_repeated(writes, "writes", scope)
-    exists = "job" in node.values or "assets" in node.values
     return Program(
         name=str(key.value),
         run=node.text("run"),
         existing=build_existing_job(node, scope) if exists else None,
-        sql=build_sql(node, reads, scope),
+        sql=build_sql(node, reads, scope) if "sql" in node.values else (),
         reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
         incremental={} if exists else _incremental(node, scope),

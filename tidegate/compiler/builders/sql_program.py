@@ -23,7 +23,7 @@ MAX_SQL_BYTES = 262_144
 
 
 def build_sql(node: MappingNode, reads: tuple[ScalarNode, ...], scope: Scope) -> tuple[SqlQuery, ...]:
-    """Build the queries of a program; none without `sql`.
+    """Build the queries of a program that has `sql`.
 
     Args:
         reads: the names of the datasets that it reads.
