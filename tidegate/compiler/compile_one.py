@@ -20,7 +20,7 @@ from tidegate.compiler.rules.cycles.schedules import check_cycles
 from tidegate.compiler.rules.cycles.tasks import check_task_cycles
 from tidegate.compiler.rules.lost_parts import report_lost
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
-from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.references import Launch, check_upstream_arguments
 from tidegate.compiler.schema.check import check_part
 from tidegate.compiler.schema.validator import part_validator
 from tidegate.compiler.schema.whole_numbers import whole_numbers
@@ -58,15 +58,12 @@ def compile_schedule(
         key = ScalarNode(name, node.line, node.column)
         scope = _scope(app, findings, on_update, known)
         schedule = build_schedule(key, node, scope)
-        if schedule is not None:
-            check_sql_schedule(schedule, key, node.get("args"), scope)
         _check_not_lost(schedule, key, findings)
-    if schedule is not None:
-        whole = _with(app, schedule)
-        check_cycles(whole, findings)
-        args = node.get("args") if isinstance(node, MappingNode) else None
-        check_upstream_arguments(whole, {name: args} if args else {}, findings)
-        _check_config(schedule, args, node, _scope(app, findings, on_update, known))
+        if schedule is not None:
+            whole = _with(app, schedule)
+            check_cycles(whole, findings)
+            check_upstream_arguments(whole, [(schedule, node.get("args"))], findings)
+            _check_launch(Launch(schedule, key, node.get("args")), scope)
     return (None if findings.failed else schedule), findings.diagnostics()
 
 
@@ -93,23 +90,25 @@ def compile_task(
         known = {other.name: other for other in others}
         scope = _scope(app, findings, on_update, lambda: known)
         task = build_task(key, node, scope)
-        if task is not None:
-            check_sql_schedule(task, key, node.get("args"), scope)
         _check_not_lost(task, key, findings)
         if task is not None:
             apps = (_with(app, task), *(other for other in others if other.name != app.name))
             task = link(task, node, apps[0], Tasks(apps), findings)
-            _check_config(task, node.get("args"), node, _scope(app, findings, on_update, lambda: known))
+            _check_launch(Launch(task, key, node.get("args")), scope)
             check_task_cycles((_with(app, task), *apps[1:]), {app.name: findings})
     return (None if findings.failed else task), findings.diagnostics()
 
 
-def _check_config(schedule: Schedule, args: Node | None, place: Node, scope: Scope) -> None:
-    """Judge the config of the existing job that a schedule or task launches; its text is not here."""
-    program = scope.programs.get(schedule.program)
+def _check_launch(launch: Launch, scope: Scope) -> None:
+    """Judge the arguments by the queries of the program, or the config of its existing job by them.
+
+    The text of the config is not here: its mistakes are at the name of the schedule or task.
+    """
+    check_sql_schedule(launch, scope)
+    program = scope.programs.get(launch.schedule.program)
     if program is not None and program.existing is not None:
-        config = from_value(program.existing.config, place.line, place.column)
-        check_arguments([schedule], {schedule.name: args}, {program.name: config}, scope)
+        config = from_value(program.existing.config, launch.key.line, launch.key.column)
+        check_arguments([launch], {program.name: config}, scope)
 
 
 def _check_not_lost(built: Schedule | None, key: ScalarNode, findings: Findings) -> None:

@@ -28,7 +28,7 @@ from tidegate.compiler.rules.datasets.incremental import check_incremental
 from tidegate.compiler.rules.datasets.own_output import check_own_output
 from tidegate.compiler.rules.datasets.weeks import check_weeks
 from tidegate.compiler.rules.former_names import check_former_names
-from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.references import Launch, check_upstream_arguments
 from tidegate.compiler.schema.check import Broken
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import OtherApp, Others, handed_over
@@ -122,14 +122,11 @@ def build_app(
     scope = replace(scope, on_update=on_update, formats=formats, read_file=read_file)
     scope = _with_calendars(scope, root, broken)
     scope = _declare(root, broken, scope)
-    built = [build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken)]
-    built += [build_task(key, node, scope) for key, node in _tasks(root, broken, scope)]
-    programs = dict(_named(root, "programs", broken))
-    args = {name: node.get("args") for section in APART for name, node in _named(root, section, broken)}
+    launches = list(_launches(root, broken, scope))
+    programs = {str(key.value): node for key, node in _parts(root, "programs", broken)}
     configs = {name: node.get("config") for name, node in programs.items()}
-    check_arguments([each for each in built if each is not None], args, configs, scope)
-    keys = {str(key.value): key for section in APART for key, _ in _parts(root, section, broken)}
-    check_sql_arguments([each for each in built if each is not None], keys, args, scope)
+    check_arguments(launches, configs, scope)
+    check_sql_arguments(launches, scope)
     place = root.get("app")
     app = App(
         name=root.text("app"),
@@ -137,7 +134,7 @@ def build_app(
         day_starts=scope.day_starts,
         datasets={name: part for name, part in scope.datasets.items() if not is_of_other(name)},
         programs={name: part for name, part in scope.programs.items() if not is_of_other(name)},
-        schedules={schedule.name: schedule for schedule in built if schedule is not None},
+        schedules={each.schedule.name: each.schedule for each in launches},
         groups=scope.groups,
         calendars=scope.calendars,
         policies={
@@ -162,10 +159,9 @@ def build_app(
     check_weeks(whole, programs, findings)
     if not findings.failed:
         # The arguments of a schedule with an error are not known.
-        for nodes in (args, {name: configs.get(each.program) for name, each in app.schedules.items()}):
-            check_upstream_arguments(
-                app, {n: node for n, node in nodes.items() if node}, findings, scope.others
-            )
+        args = [(each.schedule, each.args) for each in launches]
+        args += [(each.schedule, configs.get(each.schedule.program)) for each in launches]
+        check_upstream_arguments(app, args, findings, scope.others)
     return app, named
 
 
@@ -236,6 +232,18 @@ def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:
     return replace(scope, calendars=good, broken=scope.broken | wrong)
 
 
+def _launches(root: MappingNode, broken: Broken, scope: Scope) -> Iterator[Launch]:
+    """Build the schedules and tasks of a file; yield those without errors."""
+    for build, parts in (
+        (build_schedule, _parts(root, "schedules", broken)),
+        (build_task, _tasks(root, broken, scope)),
+    ):
+        for key, node in parts:
+            schedule = build(key, node, scope)
+            if schedule is not None:
+                yield Launch(schedule, key, node.get("args"))
+
+
 def _tasks(root: MappingNode, broken: Broken, scope: Scope) -> Iterator[tuple[ScalarNode, MappingNode]]:
     """Yield the tasks of a file, without those whose name is taken, which are reported."""
     schedules = root.mapping("schedules")
@@ -257,10 +265,6 @@ def _tasks(root: MappingNode, broken: Broken, scope: Scope) -> Iterator[tuple[Sc
 def _is_broken(section: str, broken: Broken) -> bool:
     """Return whether a section has an error, itself or in one of its parts."""
     return any(path[:1] == (section,) for path in broken)
-
-
-def _named(root: MappingNode, section: str, broken: Broken) -> Iterator[tuple[str, MappingNode]]:
-    return ((str(key.value), node) for key, node in _parts(root, section, broken))
 
 
 def _parts(root: MappingNode, section: str, broken: Broken) -> Iterator[tuple[ScalarNode, MappingNode]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from tidegate.compiler.builders.dataset import build_partitions
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
-from tidegate.compiler.rules.references import ARGUMENT, check_references, references_at
+from tidegate.compiler.rules.references import ARGUMENT, Launch, check_references, references_at
 from tidegate.compiler.scope.scope import Scope
-from tidegate.domain.model import ExistingJob, Schedule
+from tidegate.domain.model import ExistingJob
 from tidegate.domain.wording import shown
 
 OURS = ("tidegate/", ".dagster/", "dagster/partition", "dagster/asset_partition_range_")
@@ -74,27 +74,20 @@ def _tags(program: MappingNode, scope: Scope) -> dict[str, str]:
     return found
 
 
-def check_arguments(
-    schedules: Iterable[Schedule],
-    args: Mapping[str, Node | None],
-    configs: Mapping[str, Node | None],
-    scope: Scope,
-) -> None:
+def check_arguments(launches: Iterable[Launch], configs: Mapping[str, Node | None], scope: Scope) -> None:
     """Judge the config of existing jobs for each schedule that launches them, and the arguments by it.
 
     Args:
-        args: as written, by schedule.
         configs: as written, by program.
     """
-    for schedule in schedules:
+    for schedule, _, args in launches:
         program = scope.programs.get(schedule.program)
         if program is None or program.existing is None:
             continue
         config = configs.get(schedule.program)
         check_references(schedule, config, scope, of_config=True)
         named = {reference for _, reference in references_at(config, scope.findings)}
-        written = args.get(schedule.name)
-        for name, place in written.keys.items() if isinstance(written, MappingNode) else ():
+        for name, place in args.keys.items() if isinstance(args, MappingNode) else ():
             if f"{ARGUMENT}{name}" not in named:
                 summary = (
                     f"the config of {program.name} names each argument, got {shown(name)}: no run gets it"

@@ -4,11 +4,12 @@
 nothing gives is a mistake in the query; one that a schedule gives and another lacks is one of the other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any
 
 from tidegate.compiler.builders.sql_program import add_fault, sql_findings
-from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.rules.references import Launch
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.template import Reference, TemplateError, parse
 from tidegate.domain.model import Program, Schedule
@@ -21,45 +22,41 @@ if TYPE_CHECKING:
 _BOUND = "an arg of an SQL program is a text, a number, true, false, null or a list of one of them"
 
 
-def check_sql_arguments(
-    schedules: Iterable[Schedule], keys: Mapping[str, Node], args: Mapping[str, Node | None], scope: Scope
-) -> None:
+def check_sql_arguments(launches: Iterable[Launch], scope: Scope) -> None:
     """Report parameters without a value, and args that a query cannot have.
 
     Args:
-        schedules: those of the app that are checked, tasks among them.
-        keys: the name of each in the YAML, by name.
-        args: its arguments as written, by name.
+        launches: the schedules of the app that are checked, tasks among them.
     """
-    launches: dict[str, list[Schedule]] = {}
-    for schedule in schedules:
-        launches.setdefault(schedule.program, []).append(schedule)
+    by_program: dict[str, list[Launch]] = {}
+    for launch in launches:
+        by_program.setdefault(launch.schedule.program, []).append(launch)
     for name, program in scope.programs.items():
         if not program.sql:
             continue
-        mine = launches.get(name, [])
-        for schedule in mine:
-            _check_args(schedule, args.get(schedule.name), keys[schedule.name], scope)
-        _check_parameters(program, mine, scope)
-        for schedule in mine:
-            _check_given(program, schedule, mine, keys[schedule.name], scope)
+        mine = by_program.get(name, [])
+        given = set[str]().union(*(each.schedule.args for each in mine))
+        _check_parameters(program, [each.schedule for each in mine], given, scope)
+        for launch in mine:
+            _check_args(launch, scope)
+            # What none of them gives is a mistake of the query.
+            _check_given(launch, _parameters(program) & given, scope)
 
 
-def check_sql_schedule(schedule: Schedule, key: Node, args: Node | None, scope: Scope) -> None:
+def check_sql_schedule(launch: Launch, scope: Scope) -> None:
     """Report the same for one schedule of a deployed app, whose queries are not judged again."""
-    program = scope.programs.get(schedule.program)
-    if program is None or not program.sql:
-        return
-    _check_args(schedule, args, key, scope)
-    for name in sorted(_parameters(program) - _builtin() - schedule.args.keys()):
-        _report_lacking(schedule, name, key, scope)
+    program = scope.programs.get(launch.schedule.program)
+    if program is not None and program.sql:
+        _check_args(launch, scope)
+        _check_given(launch, _parameters(program), scope)
 
 
-def _check_args(schedule: Schedule, written: Node | None, key: Node, scope: Scope) -> None:
+def _check_args(launch: Launch, scope: Scope) -> None:
     """Report args that have the name of a parameter of every run, or a value that cannot be bound."""
     from tidegate.domain.sql.parameters import OF_EVERY_RUN, wrong_values
 
-    places = written.keys if isinstance(written, MappingNode) else {}
+    schedule, key, args = launch
+    places = args.keys if isinstance(args, MappingNode) else {}
     for name in schedule.args:
         if name in OF_EVERY_RUN:
             summary = f"every run of an SQL program has the parameter `:{name}`, got an arg of this name"
@@ -70,11 +67,10 @@ def _check_args(schedule: Schedule, written: Node | None, key: Node, scope: Scop
         scope.findings.add("V262", places.get(name, key), summary, hint)
 
 
-def _check_parameters(program: Program, schedules: list[Schedule], scope: Scope) -> None:
+def _check_parameters(program: Program, schedules: list[Schedule], given: set[str], scope: Scope) -> None:
     """Report, in the queries, parameters that nothing gives, and lists in `IN (…)`."""
     from tidegate.domain.sql.parameters import OF_EVERY_RUN, in_list_hint
 
-    given = set[str]().union(*(schedule.args for schedule in schedules))
     known = {*OF_EVERY_RUN, *given}
     lists = {name for name, kind in OF_EVERY_RUN.items() if kind == "list"}
     lists |= {name for each in schedules for name, value in each.args.items() if _is_list(value)}
@@ -93,29 +89,21 @@ def _check_parameters(program: Program, schedules: list[Schedule], scope: Scope)
                 add_fault(findings, query.text, use.fault("Q109", summary, in_list_hint(use.name)))
 
 
-def _check_given(
-    program: Program, schedule: Schedule, others: list[Schedule], key: Node, scope: Scope
-) -> None:
-    """Report parameters that another schedule of the program gives and this one lacks."""
-    elsewhere = set[str]().union(*(each.args for each in others))
-    for name in sorted((_parameters(program) & elsewhere) - _builtin() - schedule.args.keys()):
-        _report_lacking(schedule, name, key, scope)
+def _check_given(launch: Launch, parameters: Set[str], scope: Scope) -> None:
+    """Report parameters of the queries that a schedule has to give and lacks."""
+    schedule = launch.schedule
+    for name in sorted(parameters - schedule.args.keys()):
+        summary = f"the query of {schedule.program} has the parameter :{name}, got {schedule.name} without it"
+        hint = f"add it to `args` of {schedule.name}: {name}: null where it has no value"
+        scope.findings.add("Q108", launch.key, summary, hint)
 
 
-def _report_lacking(schedule: Schedule, name: str, key: Node, scope: Scope) -> None:
-    summary = f"the query of {schedule.program} has the parameter :{name}, got {schedule.name} without it"
-    hint = f"add it to `args` of {schedule.name}: {name}: null where it has no value"
-    scope.findings.add("Q108", key, summary, hint)
-
-
-def _parameters(program: Program) -> frozenset[str]:
-    return frozenset(use.name for query in program.sql for use in _query(query.text).parameters)
-
-
-def _builtin() -> frozenset[str]:
+def _parameters(program: Program) -> Set[str]:
+    """Return the parameters of the queries, without those that every run has."""
     from tidegate.domain.sql.parameters import OF_EVERY_RUN
 
-    return frozenset(OF_EVERY_RUN)
+    used = {use.name for query in program.sql for use in _query(query.text).parameters}
+    return used - OF_EVERY_RUN.keys()
 
 
 def _query(text: str) -> "Query":

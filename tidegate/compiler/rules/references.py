@@ -17,7 +17,7 @@ What is about a run must be about one program: with several, the reference names
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
@@ -67,6 +67,14 @@ _NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is miss
 OF_RUN = "trigger.run."
 
 WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DATASET")
+
+
+class Launch(NamedTuple):
+    """A schedule or task, with its name in the YAML, and its arguments as they are written."""
+
+    schedule: Schedule
+    key: ScalarNode
+    args: Node | None
 
 
 ARGUMENT = "args."
@@ -189,21 +197,23 @@ def _check_unambiguous(
 
 
 def check_upstream_arguments(
-    app: App, args: Mapping[str, Node], findings: Findings, others: Others | None = None
+    app: App,
+    written: Iterable[tuple[Schedule, Node | None]],
+    findings: Findings,
+    others: Others | None = None,
 ) -> None:
     """Warn of references to upstream arguments that no schedule of the upstream programs has.
 
     Args:
-        args: the arguments to check, by schedule.
+        written: schedules with the arguments, or the config, to check.
         others: the other apps; without them, the arguments of their schedules are not known.
     """
     handed_over: defaultdict[str, set[str]] = defaultdict(set)
     for schedule in app.schedules.values():
         handed_over[schedule.program].update(schedule.args)
-    for name, node in [(name, node) for name, node in args.items() if name in app.schedules]:
-        schedule = app.schedules[name]
-        for place, written in references_at(node, findings):
-            reference, trigger = _of_member(written, schedule.trigger)
+    for schedule, node in written:
+        for place, text in references_at(node, findings):
+            reference, trigger = _of_member(text, schedule.trigger)
             upstream = sorted(_collected(trigger).programs)
             if not reference.startswith(RUN_ARGUMENT):
                 continue
