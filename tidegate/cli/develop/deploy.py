@@ -80,7 +80,7 @@ def deploy(
     wanted, _ = checked_apps(
         settings,
         format,
-        imports=settings.check_imports if imports is None else imports,
+        imports=imports,
         locations=locations,
         require_locations=require_locations,
     )

@@ -116,11 +116,11 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
 
 def redeploy(settings: "Settings") -> bool:
     """Lint and deploy the YAML, print its mistakes, and return whether it is deployed."""
-    from tidegate.cli.develop.plan import compiled_apps, print_difference
+    from tidegate.cli.develop.plan import checked_apps, print_difference
     from tidegate.cli.printing import Format
 
     try:
-        applied = _deployed(settings, compiled_apps(settings, Format.TEXT, imports=settings.check_imports))
+        applied = _deployed(settings, checked_apps(settings, Format.TEXT).apps)
     except typer.Exit:
         typer.echo("not deployed; the previous deployment remains", err=True)
         return False

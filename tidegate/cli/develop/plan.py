@@ -91,7 +91,7 @@ def plan(
     wanted, selections = checked_apps(
         settings,
         format,
-        imports=settings.check_imports if imports is None else imports,
+        imports=imports,
         locations=locations,
         require_locations=require_locations,
     )
@@ -194,23 +194,23 @@ class CheckedApps(NamedTuple):
     selections: "Mapping[str, tuple[str, ...]]"
 
 
-def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False) -> "Mapping[str, App]":
-    """Return the apps of the project's YAML; see `checked_apps`."""
-    return checked_apps(settings, format, imports=imports).apps
+def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
+    """Return the apps of the project's YAML, without a look at their programs; see `checked_apps`."""
+    return checked_apps(settings, format, imports=False).apps
 
 
 def checked_apps(
     settings: "Settings",
     format: Format,
     *,
-    imports: bool = False,
+    imports: bool | None = None,
     locations: str | None = None,
     require_locations: bool = False,
 ) -> CheckedApps:
     """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error.
 
     Args:
-        imports: also import the programs, in a child process.
+        imports: also import the programs, in a child process; None for what the settings say.
         locations, require_locations: see `compared`.
     """
     # The store keeps the positions; they must not depend on the working folder of the command.
@@ -223,7 +223,7 @@ def checked_apps(
         kept=_formats(settings),
         everywhere=True,
     )
-    if imports:
+    if settings.check_imports if imports is None else imports:
         from tidegate.project.imports import check_imports
 
         compilation = check_imports(compilation, settings.project)

@@ -30,9 +30,10 @@ from tidegate.domain.size import size_text
 from tidegate.domain.wording import first_of, one_line
 
 MAX_VALUE_CHARACTERS = 70
+"""Longer values are cut; `--format json` prints them in full."""
+
 MAX_LINES_OF_TEXT = 40
 """Of a query that changes; a longer change is read in the file."""
-"""Longer values are cut; `--format json` prints them in full."""
 
 NAMES_SHOWN = 5
 """Of more scheduled times, so many are named; `--format json` has all."""
