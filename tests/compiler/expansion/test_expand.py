@@ -12,6 +12,9 @@ from tidegate.compiler.scope.project_files import files_of
 
 HEAD = "app: feeds\nprograms:\n  load: {run: jobs.load}\n"
 
+OF_CITIES = f"{HEAD}\ntemplates:\n  feeds:\n    for: {{city: [berlin, oslo]}}"
+"""The parts of the template follow."""
+
 
 def compiled(text: str, files: Mapping[str, str] | None = None, **options: Any) -> Compilation:
     read_file = files_of({path: rows.encode() for path, rows in (files or {}).items()})
@@ -121,11 +124,8 @@ def test_a_yaml_file_of_rows_among_the_files_is_not_an_app() -> None:
 
 def test_defaults_are_added_key_by_key_to_parts_of_the_file_and_of_templates() -> None:
     text = (
-        HEAD
+        OF_CITIES
         + """
-templates:
-  feeds:
-    for: {city: [berlin, oslo]}
     schedules:
       ${each.city}: {program: load, trigger: {cron: "0 6 * * *"}, alerts: {late: [chat]}}
 schedules:
@@ -203,11 +203,8 @@ defaults:
 
 def test_each_part_has_the_line_of_its_template() -> None:
     text = (
-        HEAD
+        OF_CITIES
         + """
-templates:
-  feeds:
-    for: {city: [berlin, oslo]}
     schedules:
       ${each.city}: {program: load, trigger: {cron: "0 6 * * *"}}
 """
@@ -219,11 +216,8 @@ templates:
 
 def test_what_templates_make_has_a_limit_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
-        HEAD
+        OF_CITIES
         + """
-templates:
-  feeds:
-    for: {city: [berlin, oslo]}
     datasets: {"${each.city}": {description: "${each.city}${each.city}"}}
 defaults:
   datasets: {owner: feeds}
