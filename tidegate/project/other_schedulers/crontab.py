@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from tidegate.compiler.values.texts import is_zone
-from tidegate.domain.time.cron import Cron, CronError, parse
+from tidegate.domain.time.cron import Cron, parse
 from tidegate.domain.time.wall_clock import zone_of
 from tidegate.project.other_schedulers.translated import (
     FIRST_FIRES_FROM,
@@ -21,6 +21,7 @@ from tidegate.project.other_schedulers.translated import (
     NotTranslated,
     Part,
     Translated,
+    check_cron,
     example_of_fire,
     free_name,
     legal_name,
@@ -166,10 +167,7 @@ def _check_pattern(pattern: str) -> None:
         raise NotTranslated("crons disagree on a step of a single number: write a range, such as 5-59/15")
     if any(text[0] != "*" and "*" in text.split(",") for text in pattern.split()):
         raise NotTranslated("crons disagree on * in a list: write the field as * alone")
-    try:
-        parse(pattern)
-    except CronError as error:
-        raise NotTranslated(error.message) from None
+    check_cron(pattern)
 
 
 def _add_schedule(reading: _Reading, line: str, pattern: str, command: str) -> None:

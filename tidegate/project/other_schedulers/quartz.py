@@ -6,9 +6,8 @@ crons do not have (`L`, `W`, `#`, seconds, years) is not translated.
 
 import re
 
-from tidegate.domain.time.cron import CronError, parse
 from tidegate.domain.time.cron_field import FIELDS, WEEKDAY, Field
-from tidegate.project.other_schedulers.translated import NotTranslated
+from tidegate.project.other_schedulers.translated import NotTranslated, check_cron
 
 _RANGE = re.compile(r"(\w+)-(\w+)")
 
@@ -30,10 +29,7 @@ def pattern_of(text: str) -> str:
     if fields[2] != "*" and fields[4] != "*":
         raise NotTranslated("both a day of the month and a day of the week, which Quartz does not have")
     pattern = " ".join(fields)
-    try:
-        parse(pattern)
-    except CronError as error:
-        raise NotTranslated(error.message) from None
+    check_cron(pattern)
     return pattern
 
 

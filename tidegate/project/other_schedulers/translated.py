@@ -13,6 +13,7 @@ from typing import Any
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.render.yaml_text import Note, below, comments, notes, scalar
 from tidegate.domain.error import UserError
+from tidegate.domain.time.cron import CronError, parse
 
 MAX_NAME_CHARACTERS = 58
 """A name has at most 63; the rest is for the number of a repeated one."""
@@ -29,6 +30,18 @@ FIRST_FIRES_FROM = datetime(2026, 1, 1, tzinfo=UTC)
 
 class NotTranslated(Exception):
     """Says why something is not translated."""
+
+
+def check_cron(pattern: str) -> None:
+    """Check that a pattern is one of ours.
+
+    Raises:
+        NotTranslated: it is not.
+    """
+    try:
+        parse(pattern)
+    except CronError as error:
+        raise NotTranslated(error.message) from None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
