@@ -50,6 +50,7 @@ from tidegate.compiler.scenarios.model.tasks import (
     StartBackfill,
 )
 from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of, texts
+from tidegate.compiler.triggers.kind import check_checks
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.part_name import name_in
 from tidegate.domain.wording import shown
@@ -187,9 +188,8 @@ def _partitions(node: MappingNode, scope: ExampleScope) -> Action | None:
     dataset = scope.name(node.values["dataset"], "dataset")
     keys = None if dataset is None else scope.dataset_keys(node.get("keys"), node, dataset)
     found = scope.app.datasets.get(dataset or "")
-    if "checks" in node.values and found is not None and not found.asset:
-        wrong = f"checks are those of an asset, got `checks` for {shown(dataset or '')} without `asset`"
-        scope.findings.add("L437", node.keys["checks"], wrong, "give the dataset `asset`, or delete `checks`")
+    if found is not None:
+        check_checks(node, dataset or "", found, scope.findings)
     return read_fields(PartitionsArrive, node, scope, {"dataset": dataset, "keys": keys})
 
 

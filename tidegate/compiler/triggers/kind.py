@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypedDict
 
+from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node
 from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import At, Dataset, Trigger
@@ -60,13 +61,16 @@ class TriggerKind:
 
 def checks_of(node: MappingNode, dataset: Dataset, scope: Scope) -> Checks | None:
     """Return what a member asks of the checks of its dataset; report a dataset that has none."""
-    if "checks" not in node.values:
-        return None
-    if not dataset.asset:
-        scope.findings.add(
-            "L437",
-            node.keys["checks"],
-            f"checks are those of an asset, got `checks` for {shown(dataset.name)} without `asset`",
-            "give the dataset `asset`, or delete `checks`",
-        )
-    return "passed"
+    check_checks(node, dataset.name, dataset, scope.findings)
+    return "passed" if "checks" in node.values else None
+
+
+def check_checks(node: MappingNode, name: str, dataset: Dataset, findings: Findings) -> None:
+    """Report `checks` of a dataset that has none.
+
+    Args:
+        name: of the dataset, as the app calls it.
+    """
+    if "checks" in node.values and not dataset.asset:
+        summary = f"checks are those of an asset, got `checks` for {shown(name)} without `asset`"
+        findings.add("L437", node.keys["checks"], summary, "give the dataset `asset`, or delete `checks`")
