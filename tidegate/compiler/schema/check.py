@@ -158,6 +158,8 @@ def _errors(validator: Any, root: MappingNode) -> tuple[list[Any], bool]:
         seen.add(place)
         if different == MAX_SCHEMA_ERRORS:
             break
+    if not found:
+        return [], True
     all_known = different < MAX_SCHEMA_ERRORS and len(found) < MAX_SCHEMA_ERRORS_OF_ROWS
     # The library looks at the parts of a section in no order: the first row is to be named first.
     order = {path: number for number, path in enumerate(_parts(root))}
