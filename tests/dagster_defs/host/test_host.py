@@ -266,9 +266,11 @@ def test_what_is_deployed_later_is_launched_once_the_code_location_is_reloaded(w
     def launched() -> bool:
         world.lapse()
         world.host(2).loop()
-        return any(run.tags.get("tidegate/job") == job.id for run in world.instance.get_runs())
+        (again,) = world.live.jobs("rate_it")
+        return again.state is JobState.LAUNCHED
 
     world.live.until("a run of the new program", launched)
+    assert [run for run in world.instance.get_runs() if run.tags.get("tidegate/job") == job.id]
 
 
 def test_what_fails_is_logged_and_tried_again(world: HostWorld, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live.live import Live
 from tests.dagster_defs.shipped import loading
 from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.host import questions
 from tidegate.dagster_defs.host.host import Host
 from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext
 from tidegate.dagster_defs.internals.origins import InProcessCodeLocationOrigin
@@ -30,6 +31,10 @@ from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME
 from tidegate.project.environment import LOCATION_NAME, MODULE, PROJECT_VARIABLE
 from tidegate.project.location import location_of
 from tidegate.scheduler.model.job import Job
+
+PATIENCE_SECONDS = 60
+"""How long a host waits for a code server here: on a busy machine an answer takes more than its three seconds,
+and then it says so and launches nothing in that loop."""
 
 ELSEWHERE = "elsewhere/{}/m/b/s/9"
 """The name of a process of which nothing is known here, so that its lease decides."""
@@ -130,7 +135,8 @@ def loaded_here(
 @contextmanager
 def host_world(folder: Path) -> Iterator[HostWorld]:
     """The world of a host with a code server."""
-    with served(folder) as live:
+    with served(folder) as live, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(questions, "ANSWER_SECONDS", PATIENCE_SECONDS)
         yield from _with_workspace(live, WorkspaceFileTarget([str(live.site.workspace)]))
 
 
