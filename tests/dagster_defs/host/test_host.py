@@ -227,6 +227,7 @@ def test_without_its_code_location_nothing_is_offered_and_no_slot_is_held(world:
     with world.live.store.reading() as reader:
         lease = host_of(reader, world.location.project)
         held = reader.slots(job.resources)
+    assert before.keys() <= held.keys()
     assert all(held[resource] == before.get(resource, 0) for resource in held)
     assert lease is not None and lease.problem == job.detail
     world.lapse()

@@ -33,7 +33,7 @@ from tidegate.project.location import location_of
 from tidegate.scheduler.model.job import Job
 
 PATIENCE_SECONDS = 60
-"""How long a host waits for a code server here: on a busy machine an answer takes more than its three seconds,
+"""How long a host waits for a code server here: on a busy machine an answer takes more than three seconds,
 and then it says so and launches nothing in that loop."""
 
 ELSEWHERE = "elsewhere/{}/m/b/s/9"
