@@ -241,21 +241,24 @@ def test_a_renamed_schedule_takes_its_backfill_along() -> None:
     assert world.go("10:04") == ["2026-03-02"]
 
 
-def test_a_cancelled_backfill_of_a_renamed_schedule_is_resumed_under_its_new_name() -> None:
+def cancelled_before(changed: str) -> FilledWorld:
+    """A backfill is cancelled, and its app is deployed otherwise."""
     world = FilledWorld(DAILY)
     world.backfill("10:00", "daily", between=("2026-03-01", "2026-03-03"))
     world.cancel_backfill("10:01")
-    world.redeploy("10:02", RENAMED)
+    world.redeploy("10:02", changed)
+    return world
+
+
+def test_a_cancelled_backfill_of_a_renamed_schedule_is_resumed_under_its_new_name() -> None:
+    world = cancelled_before(RENAMED)
     world.resume_backfill("10:03")
     assert world.keys() == ["2026-03-01", "2026-03-02", "2026-03-03"]
     assert world.go("10:03") == ["2026-03-01"]
 
 
 def test_a_cancelled_backfill_of_a_deleted_schedule_is_not_resumed() -> None:
-    world = FilledWorld(DAILY)
-    world.backfill("10:00", "daily", between=("2026-03-01", "2026-03-03"))
-    world.cancel_backfill("10:01")
-    world.redeploy("10:02", OTHER)
+    world = cancelled_before(OTHER)
     with pytest.raises(InstanceRefused, match="E-TASK"):
         world.resume_backfill("10:03")
 
