@@ -1,18 +1,16 @@
 """An asset of others, materialised by a job of theirs: its checks decide what the host launches next."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
-from tests.existing.world import Acme, host_of
+from tests.existing.world import Acme, host_of, served
 from tidegate.dagster_defs.host.host import Host
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
 
 pytestmark = pytest.mark.dagster
 
 DAY = "2026-03-09"
-WAIT_SECONDS = 180
 YAML = """
 app: core
 datasets:
@@ -32,27 +30,18 @@ schedules:
 
 @pytest.fixture
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
-    project = Acme(tmp_path_factory.mktemp("checked"))
-    try:
-        project.deploy_beside("core.yaml", YAML)
-        project.start()
+    with served(tmp_path_factory.mktemp("checked"), YAML) as project:
         yield project
-    finally:
-        project.stop()
 
 
 def ended(acme: Acme, host: Host, schedule: str) -> Job:
-    """Loop the host until a job of a schedule has a run that succeeded."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
+    """Loop the host until a job of a schedule has ended."""
+
+    def look() -> list[Job]:
         host.loop()
-        with acme.store.reading() as reader:
-            jobs = reader.jobs(schedules=[schedule], states=(JobState.SUCCEEDED, JobState.FAILED))
-        if jobs:
-            return jobs[0]
-        time.sleep(0.2)
-    with acme.store.reading() as reader:
-        raise AssertionError("\n".join([*map(str, reader.jobs()), *acme.said, acme.log()]))
+        return [job for job in acme.jobs(schedule) if job.state in FINISHED]
+
+    return acme.until(f"the end of {schedule}", look)[0]
 
 
 def test_the_event_of_a_run_of_theirs_comes_when_its_checks_have_passed_and_its_run_has_ended(
@@ -60,8 +49,8 @@ def test_the_event_of_a_run_of_theirs_comes_when_its_checks_have_passed_and_its_
 ) -> None:
     acme.trigger("demand", DAY)
     with host_of(acme) as host:
-        first = ended(acme, host, "core/demand")
-        second = ended(acme, host, "core/report")
+        first = ended(acme, host, "demand")
+        second = ended(acme, host, "report")
 
     assert (first.state, second.state) == (JobState.SUCCEEDED, JobState.SUCCEEDED), acme.said
     (run,) = acme.runs_of(first)

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, DagsterRunStatus
 
-from tests.existing.world import Acme, host_of
+from tests.existing.world import Acme, host_of, served
 from tidegate.dagster_defs.host.host import Host
 from tidegate.scheduler.launch.obstacles import obstacles
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
@@ -17,9 +17,6 @@ from tidegate.scheduler.model.reason import Reason
 pytestmark = pytest.mark.dagster
 
 T = TypeVar("T")
-
-WAIT_SECONDS = 120
-"""A run of a process of its own takes up to ten."""
 
 YAML = """
 app: core
@@ -67,13 +64,8 @@ schedules:
 
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
-    project = Acme(tmp_path_factory.mktemp("existing"))
-    try:
-        project.deploy_beside("core.yaml", YAML)
-        project.start()
+    with served(tmp_path_factory.mktemp("existing"), YAML) as project:
         yield project
-    finally:
-        project.stop()
 
 
 @pytest.fixture(scope="module")
@@ -83,26 +75,13 @@ def host(acme: Acme) -> Iterator[Host]:
 
 
 def looping(acme: Acme, host: Host, job: Job, states: frozenset[JobState] = FINISHED) -> Job:
-    """Loop the host until a job is in one of some states; fail with what was seen instead."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while (found := acme.job(job.id)).state not in states:
-        host.loop()
-        runs = [(run.job_name, run.status.value) for run in acme.runs_of(found)]
-        dead = acme.processes.dead()
-        assert dead is None, dead and dead.failed("has ended")
-        assert time.monotonic() < deadline, "\n".join([str(found), str(runs), *acme.said, acme.log()])
-        time.sleep(acme.pause_seconds)
-    return found
+    """Loop the host until a job is in one of some states."""
+    return acme.reaches(job, states, host.loop)
 
 
 def until(acme: Acme, host: Host, what: str, look: Callable[[], Collection[T]]) -> T:
     """Loop the host until there is something to see, and return the first of it."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not (found := look()):
-        host.loop()
-        assert time.monotonic() < deadline, "\n".join([what, *acme.said, acme.log()])
-        time.sleep(acme.pause_seconds)
-    return next(iter(found))
+    return next(iter(acme.until(what, lambda: (host.loop(), look())[1])))
 
 
 def test_a_job_of_others_is_launched_with_its_config_and_tags_and_its_end_is_that_of_our_job(

@@ -1,23 +1,17 @@
 """Real hosts, killed at the run of an existing job; Dagster's daemon has its default queue and launcher."""
 
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 import pytest
 
-from tests.existing.world import Acme
+from tests.existing.world import Acme, served
 from tidegate.processes.dagster import ManagedProcess
-from tidegate.processes.home import SETTINGS_NAME
-from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.job import JobState
 
 pytestmark = [pytest.mark.dagster, pytest.mark.slow]
 
-T = TypeVar("T")
-
-WAIT_SECONDS = 240
 CORE = """
 app: core
 programs:
@@ -48,16 +42,8 @@ application(["host"])
 
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
-    folder = tmp_path_factory.mktemp("killed")
-    (folder / SETTINGS_NAME).write_text("telemetry: {enabled: false}\n")
-    project = Acme(folder)
-    try:
-        project.deploy_beside("core.yaml", CORE)
-        project.start()
-        project.processes.start_daemon()
+    with served(tmp_path_factory.mktemp("killed"), CORE, daemon=True) as project:
         yield project
-    finally:
-        project.stop()
 
 
 @contextmanager
@@ -70,23 +56,6 @@ def running(acme: Acme, *command: str) -> Iterator[ManagedProcess]:
         process.stop()
 
 
-def until(acme: Acme, process: ManagedProcess, what: str, look: Callable[[], T]) -> T:
-    """Look again and again until there is something to see."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not (found := look()):
-        seen = "\n".join([what, *map(str, acme.jobs("load")), process.log.read_text()[-3000:], acme.log()])
-        assert time.monotonic() < deadline, seen
-        time.sleep(acme.pause_seconds)
-    return found
-
-
-def has_ended(acme: Acme, host: ManagedProcess, job: Job) -> Job:
-    """Wait for the end of a job."""
-    return until(
-        acme, host, "the end", lambda: next((e for e in [acme.job(job.id)] if e.state in FINISHED), None)
-    )
-
-
 @pytest.mark.parametrize(
     ("statement", "moment", "runs"),
     [("create_run", "before", 0), ("create_run", "after", 1), ("submit_run", "after", 1)],
@@ -96,10 +65,10 @@ def test_a_host_is_killed_at_the_run_of_an_existing_job_and_the_next_host_leaves
 ) -> None:
     job = acme.trigger("load")
     with running(acme, "-c", DYING, statement, moment) as dying:
-        until(acme, dying, "the kill", lambda: not dying.alive)
+        acme.until("the kill", lambda: not dying.alive)
         assert len(acme.runs_of(job)) == runs, dying.log.read_text()
 
-    with running(acme, "-m", "tidegate.cli.main", "host") as host:
-        ended = has_ended(acme, host, job)
+    with running(acme, "-m", "tidegate.cli.main", "host"):
+        ended = acme.reaches(job)
 
     assert (ended.state, ended.attempt, len(acme.runs_of(job))) == (JobState.SUCCEEDED, 1, 1)

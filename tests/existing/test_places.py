@@ -1,6 +1,5 @@
 """The project in the code location of acme, or beside it: `tidegate dev` serves both, and their jobs run."""
 
-import json
 import os
 import signal
 import subprocess
@@ -16,6 +15,9 @@ from dagster import DagsterInstance, DagsterRun
 
 from tests import tally
 from tidegate.processes.dagster import CHECKOUT
+from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.open import open_store
 
 pytestmark = [pytest.mark.dagster, pytest.mark.slow]
 
@@ -91,7 +93,7 @@ class Place:
             process.send_signal(signal.SIGINT)
             process.wait(END_SECONDS)
 
-    def tidegate(self, *command: str) -> str:
+    def tidegate(self, *command: str) -> None:
         found = subprocess.run(
             [sys.executable, "-m", "tidegate.cli.main", *command],
             cwd=self.folder,
@@ -100,7 +102,6 @@ class Place:
             text=True,
         )
         assert found.returncode == 0, found.stdout + found.stderr
-        return found.stdout
 
     def until(self, what: str, look: Callable[[], T]) -> T:
         deadline = time.monotonic() + WAIT_SECONDS
@@ -109,8 +110,13 @@ class Place:
             time.sleep(0.5)
         return found
 
-    def jobs(self) -> list[dict[str, str]]:
-        return json.loads(self.tidegate("jobs", "list", "--all", "--format", "json"))
+    def succeeded(self) -> tuple[Job, ...]:
+        """The jobs whose run has succeeded. A command for each look would take the time of the run."""
+        store = open_store(load_settings(self.folder).store_url, create=False)
+        with store.reading() as reader:
+            found = reader.jobs(states=(JobState.SUCCEEDED,))
+        store.close()
+        return found
 
 
 @pytest.mark.parametrize("shape", ["merged", "beside"])
@@ -119,9 +125,7 @@ def test_a_job_of_theirs_is_launched_and_what_is_theirs_is_left_alone(tmp_path: 
 
     with place.dev():
         place.tidegate("schedules", "trigger", "core/load")
-        place.until(
-            "the end of the job", lambda: [job for job in place.jobs() if job["state"] == "SUCCEEDED"]
-        )
+        place.until("the end of the job", place.succeeded)
         with DagsterInstance.from_config(str(place.home)) as instance:
             runs = instance.get_runs()
             states = {each.name: each for each in instance.all_instigator_state()}

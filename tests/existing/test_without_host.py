@@ -9,13 +9,11 @@ from collections.abc import Iterator
 import pytest
 from dagster import DagsterRunStatus
 
-from tests.existing.world import Acme
+from tests.existing.world import Acme, served
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.reason import Reason
 
 pytestmark = pytest.mark.dagster
-
-WAIT_SECONDS = 200
 
 YAML = """
 app: core
@@ -33,27 +31,17 @@ schedules:
 
 @pytest.fixture(scope="module")
 def acme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
-    project = Acme(tmp_path_factory.mktemp("merged"), merged=True)
-    try:
-        project.deploy_beside("core.yaml", YAML)
-        project.start()
-        project.processes.start_daemon()
+    with served(tmp_path_factory.mktemp("merged"), YAML, merged=True, daemon=True) as project:
         yield project
-    finally:
-        project.stop()
 
 
 def until(acme: Acme, job: Job, states: frozenset[JobState] = FINISHED) -> Job:
-    """Wait until a job is in one of some states; fail with what was seen instead."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while (found := acme.job(job.id)).state not in states:
-        runs = [(run.job_name, run.status.value) for run in acme.runs_of(found)]
-        assert acme.acme is not None and acme.acme.alive, acme.log()
-        dead = acme.processes.dead()
-        assert dead is None, dead and dead.failed("has ended")
-        assert time.monotonic() < deadline, "\n".join([str(found), str(runs), acme.log()])
-        time.sleep(acme.pause_seconds)
-    return found
+    """Wait until a job is in one of some states, while the code server lives."""
+
+    def lives() -> None:
+        assert acme.acme is not None and acme.acme.alive
+
+    return acme.reaches(job, states, lives)
 
 
 def test_the_dispatcher_creates_the_runs_of_jobs_of_its_own_location(acme: Acme) -> None:

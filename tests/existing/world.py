@@ -2,11 +2,12 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 from uuid import uuid4
 
 from dagster import DagsterRun, DagsterRunStatus
@@ -21,8 +22,10 @@ from tidegate.processes.dagster import HOST, ManagedProcess, free_port
 from tidegate.processes.home import SETTINGS_NAME
 from tidegate.project.location import location_of
 from tidegate.scheduler.commands.by_hand.manual import trigger
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.spark_jobs.commit.process import this_process
+
+T = TypeVar("T")
 
 THEIRS = Path(__file__).parent / "acme" / "definitions.py"
 NOTES, PROJECT = "ACME_NOTES", "ACME_PROJECT"
@@ -33,18 +36,19 @@ class Acme(LiveProject):
 
     Attributes:
         merged: whether `acme` has both projects, and there is no other location.
+        daemon: whether Dagster's daemon runs, with the queue and the launcher that are its defaults.
         notes: the folder in which the jobs of acme leave what they did.
         said: what the host has logged.
         after: how much the clock of a host is ahead.
     """
 
-    def __init__(self, folder: Path, *, merged: bool = False) -> None:
+    def __init__(self, folder: Path, *, merged: bool = False, daemon: bool = False) -> None:
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
-        if merged:
+        if daemon:
             (folder / SETTINGS_NAME).write_text("telemetry: {enabled: false}\n")
         super().__init__(folder)
-        self.merged = merged
+        self.merged, self.daemon = merged, daemon
         self.notes = folder / "notes"
         self.notes.mkdir()
         os.environ[NOTES] = str(self.notes)
@@ -55,7 +59,7 @@ class Acme(LiveProject):
         self.acme: ManagedProcess | None = None
 
     def start(self) -> None:
-        """Start our code server and that of acme; no host, no daemon."""
+        """Start our code server and that of acme; no host."""
         self.processes.__enter__()
         theirs = f"  - grpc_server: {{host: {HOST}, port: {self.port}, location_name: acme}}\n"
         ours = "load_from:\n" if self.merged else self.site.workspace.read_text()
@@ -64,6 +68,8 @@ class Acme(LiveProject):
         if not self.merged:
             self.processes.start_code_server()
         self.open_instance()
+        if self.daemon:
+            self.processes.start_daemon()
 
     @property
     def target(self) -> WorkspaceFileTarget:
@@ -85,10 +91,37 @@ class Acme(LiveProject):
         """The time of a host."""
         return datetime.now(UTC) + self.after
 
-    def log(self) -> str:
-        """The last lines that the code server of acme has written."""
-        assert self.acme is not None
-        return "\n".join(self.acme.log.read_text().splitlines()[-30:])
+    def until(self, what: str, look: Callable[[], T]) -> T:
+        """As of every project; a failure shows the jobs, the runs and what each process has said."""
+        try:
+            return super().until(what, look)
+        except AssertionError as error:
+            with self.store.reading() as reader:
+                jobs = [str(job) for job in reader.jobs()]
+            runs = [f"{run.job_name} {run.run_id} {run.status.value}" for run in self.instance.get_runs()]
+            logs = [f"{log}\n{_end_of(log)}" for log in sorted(self.site.logs.glob("*.log"))]
+            raise AssertionError("\n".join([str(error), *jobs, *runs, *self.said, *logs])) from error
+
+    def reaches(
+        self,
+        job: Job,
+        states: Collection[JobState] = FINISHED,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> Job:
+        """Wait until a job is in one of some states.
+
+        Args:
+            meanwhile: called after each look that was in vain, as the loop of a host.
+        """
+
+        def look() -> list[Job]:
+            found = [each for each in [self.job(job.id)] if each.state in states]
+            if not found:
+                meanwhile()
+            return found
+
+        (reached,) = self.until(f"{job.id} is one of {', '.join(states)}", look)
+        return reached
 
     def trigger(self, schedule: str, key: str = "") -> Job:
         """Trigger a schedule of the app `core` by hand."""
@@ -131,6 +164,22 @@ class Acme(LiveProject):
     def runs_of(self, job: Job) -> list[DagsterRun]:
         """The runs of a job of ours."""
         return [run for run in self.instance.get_runs() if run.tags.get("tidegate/job") == job.id]
+
+
+def _end_of(log: Path) -> str:
+    return "\n".join(log.read_text().splitlines()[-30:])
+
+
+@contextmanager
+def served(folder: Path, app: str, *, merged: bool = False, daemon: bool = False) -> Iterator[Acme]:
+    """The project with an app `core`, whose processes end with the block."""
+    project = Acme(folder, merged=merged, daemon=daemon)
+    try:
+        project.deploy_beside("core.yaml", app)
+        project.start()
+        yield project
+    finally:
+        project.stop()
 
 
 @contextmanager
