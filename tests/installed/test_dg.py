@@ -55,6 +55,7 @@ schedules:
 }
 COMPONENT = "tidegate.components.TidegateProject"
 DEFS = Path("src/acme/defs/tidegate/defs.yaml")
+SCAFFOLDED = f"type: {COMPONENT}\n\nattributes: {{}}\n"
 
 
 class Acme:
@@ -89,7 +90,7 @@ def test_dg_lists_and_scaffolds_the_component_and_checks_its_attributes(acme: Ac
 
     acme.dg("scaffold", "defs", COMPONENT, "tidegate")
 
-    assert (acme.folder / DEFS).read_text() == f"type: {COMPONENT}\n\nattributes: {{}}\n"
+    assert (acme.folder / DEFS).read_text() == SCAFFOLDED
     acme.dg("check", "yaml")
     (acme.folder / DEFS).write_text(
         f"type: {COMPONENT}\n\nattributes:\n  project: ../../../..\n  colour: red\n"
@@ -99,7 +100,8 @@ def test_dg_lists_and_scaffolds_the_component_and_checks_its_attributes(acme: Ac
 
 
 def test_dg_checks_the_yaml_of_the_project_and_shows_what_is_deployed(acme: Acme) -> None:
-    acme.dg("scaffold", "defs", COMPONENT, "tidegate")
+    (acme.folder / DEFS).parent.mkdir()
+    (acme.folder / DEFS).write_text(SCAFFOLDED)
     acme.run("tidegate", "deploy")
 
     acme.dg("check", "defs")

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 from fastapi.routing import APIRoute
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from tests.browser import FIRST_PAINT, launched
+from tests.browser import FIRST_PAINT
 from tests.server.board import hostile
 from tests.server.board.board import HTML
 from tests.server.board.hostile import MARK, Markup
@@ -159,8 +159,8 @@ DRAWN = (
 """Pages of which scripts make elements, of what the server answers in JSON."""
 
 
-def test_no_script_of_a_text_runs_where_scripts_draw(world: Served):
-    with launched() as browser, answered(browser, world) as page:
+def test_no_script_of_a_text_runs_where_scripts_draw(world: Served, browser: Browser):
+    with answered(browser, world) as page:
         page.add_init_script(f"window.{MARK} = () => {{ window.ran = true; }};")
         for path in DRAWN:
             page.goto(path)
@@ -209,9 +209,11 @@ AT = "document.activeElement.outerHTML.slice(0, 160)"
 
 
 @pytest.mark.slow
-def test_every_page_is_used_by_the_keyboard_alone(world: Served, asked: dict[str, list[str]]):
+def test_every_page_is_used_by_the_keyboard_alone(
+    world: Served, asked: dict[str, list[str]], browser: Browser
+):
     wrong: list[tuple[str, str, object]] = []
-    with launched() as browser, answered(browser, world) as page:
+    with answered(browser, world) as page:
         page.set_viewport_size(WIDE)
         for path in ("/board/sign-in", *(paths[0] for paths in asked.values())):
             page.goto(path)
