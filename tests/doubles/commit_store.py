@@ -3,24 +3,26 @@
 One suite runs against it and against the SQL store (tests/store/commits).
 """
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-import msgspec
-
+from tests.doubles.commit_attempts import MemoryAttempts
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import (
     AbandonedCommit,
-    CommitAttempt,
+    CheckVerdict,
     NewWatermark,
     OutputRecord,
     Put,
+    PutCommit,
     RecoveryState,
+    Release,
     Watermark,
     WatermarkMove,
+    WithheldCommit,
 )
+from tidegate.scheduler.model.work_of_job import is_work_before
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,52 +35,18 @@ class _Record:
     result: str | None = None
 
 
-class MemoryCommitStepStore(CommitStepStore):
+class MemoryCommitStepStore(MemoryAttempts, CommitStepStore):
     def __init__(self, over: Callable[[str], bool] = lambda _: False) -> None:
         """Args:
         over: whether the job that a commit id names was stopped, or is run again.
         """
         self._over = over
-        self._lock = threading.Lock()
+        super().__init__()
         self._records: dict[str, _Record] = {}
-        self._attempts: dict[int, CommitAttempt] = {}
         self._marks: dict[tuple[str, str], dict[str, Watermark]] = {}
         self._abandoned: dict[str, AbandonedCommit] = {}
         self._outputs: dict[str, dict[str, OutputRecord]] = {}
-        self._token = 0
-
-    def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
-        with self._lock:
-            self._token = max(self._token, at_least) + 1
-            self._attempts[self._token] = CommitAttempt(
-                token=self._token, commit=commit, datasets=tuple(datasets), until=until
-            )
-            return self._token
-
-    def last_token(self) -> int:
-        with self._lock:
-            return self._token
-
-    def renew(self, token: int, until: datetime) -> bool:
-        with self._lock:
-            if token in self._attempts:
-                self._attempts[token] = msgspec.structs.replace(self._attempts[token], until=until)
-            return token in self._attempts
-
-    def end(self, token: int) -> None:
-        with self._lock:
-            self._attempts.pop(token, None)
-
-    def attempts(self) -> Sequence[CommitAttempt]:
-        with self._lock:
-            return tuple(self._attempts[token] for token in sorted(self._attempts))
-
-    def expire(self, token: int, now: datetime) -> bool:
-        with self._lock:
-            if token not in self._attempts or self._attempts[token].until > now:
-                return False
-            del self._attempts[token]
-            return True
+        self._withheld: dict[str, tuple[WithheldCommit, frozenset[tuple[str, str, str]]]] = {}
 
     def put(
         self,
@@ -87,26 +55,125 @@ class MemoryCommitStepStore(CommitStepStore):
         token: int,
         body: str,
         moves: Sequence[WatermarkMove] = (),
+        verdicts: Sequence[CheckVerdict] = (),
     ) -> Put:
         with self._lock:
-            if commit in self._records:
-                return "known"
-            if token not in self._attempts or self._attempts[token].commit != commit:
-                return "fenced"
-            if commit in self._abandoned:
-                return "fenced"
-            if self._over(commit):
-                return "over"
-            if not all(self._may_move(move) for move in moves):
-                return "moved"
+            refusal = self._refusal(commit, token, moves)
+            if refusal is None:
+                self._store(commit, datasets, token, body, moves)
+            return refusal or "stored"
+
+    def _refusal(self, commit: str, token: int, moves: Sequence[WatermarkMove]) -> Put | None:
+        if commit in self._records:
+            return "known"
+        if token not in self._attempts or self._attempts[token].commit != commit:
+            return "fenced"
+        if commit in self._abandoned:
+            return "fenced"
+        if self._over(commit):
+            return "over"
+        return None if all(self._may_move(move) for move in moves) else "moved"
+
+    def _store(
+        self, commit: str, datasets: Sequence[str], token: int, body: str, moves: Sequence[WatermarkMove]
+    ) -> None:
+        del self._attempts[token]
+        self._end_withheld(commit, moves)
+        self._records[commit] = _Record(
+            datasets=tuple(datasets),
+            token=token,
+            body=body,
+            moves=frozenset(move[:3] for move in moves),
+        )
+
+    def _end_withheld(self, commit: str, moves: Sequence[WatermarkMove]) -> None:
+        moved = {move[:3] for move in moves}
+        self._withheld = {
+            other: (kept, marks)
+            for other, (kept, marks) in self._withheld.items()
+            if not is_work_before(other, commit) and marks.isdisjoint(moved)
+        }
+
+    def withhold(
+        self,
+        commit: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove],
+        verdicts: Sequence[CheckVerdict],
+        now: datetime,
+    ) -> Put:
+        with self._lock:
+            refusal = self._refusal(commit, token, moves)
+            if refusal is not None:
+                return refusal
             del self._attempts[token]
-            self._records[commit] = _Record(
-                datasets=tuple(datasets),
+            self._end_withheld(commit, moves)
+            kept = WithheldCommit(
+                commit=commit,
                 token=token,
+                datasets=tuple(datasets),
                 body=body,
-                moves=frozenset(move[:3] for move in moves),
+                verdicts=tuple(verdicts),
+                at=now,
             )
+            self._withheld[commit] = (kept, frozenset(move[:3] for move in moves))
             return "stored"
+
+    def withheld(self, commit: str) -> WithheldCommit | None:
+        with self._lock:
+            return self._withheld[commit][0] if commit in self._withheld else None
+
+    def list_withheld(self, dataset: str | None = None) -> tuple[WithheldCommit, ...]:
+        with self._lock:
+            found = [kept for kept, _ in self._withheld.values() if dataset in (None, *kept.datasets)]
+        return tuple(sorted(found, key=lambda kept: (kept.at, kept.commit)))
+
+    def put_after(self, datasets: Collection[str], token: int) -> tuple[PutCommit, ...]:
+        with self._lock:
+            return self._put_after(datasets, token)
+
+    def _put_after(self, datasets: Collection[str], token: int) -> tuple[PutCommit, ...]:
+        found = (
+            PutCommit(
+                commit=id,
+                token=record.token,
+                datasets=record.datasets,
+                body=record.body,
+                result=record.result,
+            )
+            for id, record in self._records.items()
+            if record.token > token and not {*datasets}.isdisjoint(record.datasets)
+        )
+        return tuple(sorted(found, key=lambda put: (put.token, put.commit)))
+
+    def put_withheld(
+        self,
+        commit: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove],
+        seen: Collection[str],
+    ) -> Release:
+        with self._lock:
+            refusal = self._refusal(commit, token, moves)
+            if refusal == "known":
+                return refusal
+            if commit not in self._withheld:
+                return "gone"
+            if refusal is not None:
+                return refusal
+            kept = self._withheld[commit][0]
+            if any(put.commit not in seen for put in self._put_after(kept.datasets, kept.token)):
+                return "again"
+            self._store(commit, datasets, token, body, moves)
+            return "stored"
+
+    def abandon_withheld(self, commit: str) -> bool:
+        with self._lock:
+            return self._withheld.pop(commit, None) is not None
 
     def get(self, commit: str) -> str | None:
         with self._lock:

@@ -5,27 +5,34 @@ not read the steps. Every method is one transaction. A record whose checksum doe
 was never committed and is treated as absent.
 
     begin ──► attempt (token, lease) ──put──► unfinished ──remove──► finished (keeps the result)
-                  └──expire──► put is refused        └──abandon──► a record; put is refused
+                  │  │          put_withheld  ▲      └──abandon──► a record; put is refused
+                  │  └──withhold──► withheld ──abandon_withheld, or a commit that replaces it──► gone
+                  └──expire──► put is refused
 
 An attempt is a run that may put a sequence: it has a fencing token and a lease, which it
 renews. After the lease expires another process may call `expire`: from then on `put` is refused
 and the staged files can be removed. A finished sequence keeps its result, so that a retry after a
-lost answer finds its own publish. All instants are aware, UTC, and come from the caller's clock.
+lost answer finds its own publish. A withheld sequence has promised nothing: it blocks no put, and its id may
+be put by another attempt of the same work. All instants are aware, UTC, and come from the caller's clock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from tidegate.domain.commits import (
     AbandonedCommit,
+    CheckVerdict,
     CommitAttempt,
     NewWatermark,
     OutputRecord,
     Put,
+    PutCommit,
     RecoveryState,
+    Release,
     Watermark,
     WatermarkMove,
+    WithheldCommit,
 )
 
 
@@ -63,6 +70,7 @@ class CommitStepStore(Protocol):
         token: int,
         body: str,
         moves: Sequence[WatermarkMove] = (),
+        verdicts: Sequence[CheckVerdict] = (),
     ) -> Put:
         """Store a sequence and close its attempt, which must be open (this commit, this token).
 
@@ -71,7 +79,62 @@ class CommitStepStore(Protocol):
         never publishes.
 
         Each watermark that the sequence moves must have the preceding number, and no other unfinished
-        sequence may move it.
+        sequence may move it. What is withheld of the same work, or would move one of these watermarks, ends.
+
+        Args:
+            verdicts: of the checks of its outputs.
+        """
+        ...
+
+    def withhold(
+        self,
+        commit: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove],
+        verdicts: Sequence[CheckVerdict],
+        now: datetime,
+    ) -> Put:
+        """Keep a sequence as withheld in place of `put`, with its answers, and close its attempt.
+
+        It replaces what `put` would: of the same work, and of the same watermarks, one is withheld.
+        """
+        ...
+
+    def withheld(self, commit: str) -> WithheldCommit | None:
+        """Return the withheld sequence of this id."""
+        ...
+
+    def list_withheld(self, dataset: str | None = None) -> tuple[WithheldCommit, ...]:
+        """Return the withheld sequences that would write a dataset (None: any), oldest first."""
+        ...
+
+    def put_after(self, datasets: Collection[str], token: int) -> tuple[PutCommit, ...]:
+        """Return the sequences with a larger token that write any of these datasets, smallest token first."""
+        ...
+
+    def put_withheld(
+        self,
+        commit: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove],
+        seen: Collection[str],
+    ) -> Release:
+        """Put a withheld sequence, under an open attempt as `put` does.
+
+        Args:
+            token: of the attempt that releases it.
+            seen: the commits of `put_after` for its datasets and its own token, when the caller looked.
+        """
+        ...
+
+    def abandon_withheld(self, commit: str) -> bool:
+        """Forget a withheld sequence. Return False if no sequence of this id is withheld.
+
+        Nothing of it is published, so its id may be put by the next attempt of the same work.
         """
         ...
 

@@ -16,6 +16,10 @@ Put = Literal["stored", "known", "fenced", "over", "moved"]
 attempt is closed. "over": the job of the run was stopped, or is run again. "moved": a watermark changed after
 the run read it. Only "stored" changes the store."""
 
+Release = Put | Literal["gone", "again"]
+"""The answer of `put_withheld`, beside those of `put`. "gone": no publish of this id is withheld. "again":
+another commit of its datasets was put since the caller has looked at them."""
+
 
 Severity = Literal["block", "warn"]
 """Of a check: whether its failure withholds the publish, or is only reported."""
@@ -125,6 +129,21 @@ class WithheldCommit(Value, kw_only=True):
     body: str
     verdicts: tuple[CheckVerdict, ...]
     at: datetime
+
+
+class PutCommit(Value, kw_only=True):
+    """A sequence that was put, finished or not.
+
+    Attributes:
+        body: the sequence as its writer encoded it; "" once it is finished.
+        result: what `remove` kept; None while it is unfinished.
+    """
+
+    commit: str
+    token: int
+    datasets: tuple[str, ...]
+    body: str
+    result: str | None
 
 
 class AbandonedCommit(Value, kw_only=True):

@@ -53,7 +53,8 @@ def test_a_publish_costs_the_same_few_statements_whatever_its_size(store: SqlCom
         return len(sent)
 
     small = publish("c1", "steps", [("app/q", "app/s", "", 1)])
-    assert small <= 25
+    # Two of them look for what is withheld and ends by the put.
+    assert small <= 27
     assert publish("c2", BODY, MOVES) == small
 
 

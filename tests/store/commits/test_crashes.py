@@ -13,12 +13,13 @@ from sqlalchemy import Engine, event
 
 from tests.crashes.statements import until_it_survives
 from tests.databases import new_url
-from tests.store.commits.sequences import LEASE, NOON, begin, content, put
+from tests.store.commits.sequences import FAILED, LEASE, NOON, begin, content, put
 from tests.store.test_transactions import end_connections
 from tidegate.domain.commits import NewWatermark, WatermarkMove
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import transaction as commit_transaction
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.commits.withheld import WithheldRows
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -35,6 +36,11 @@ METHODS: list[tuple[str, Method]] = [
     ("expire", lambda store: store.expire(1, NOON + LEASE)),
     ("put", lambda store: store.put("open", ["app/a", "app/b"], 1, "steps", MOVES)),
     ("put over a torn one", lambda store: store.put("torn", ["app/a"], 2, "steps", MOVES)),
+    ("withhold", lambda store: store.withhold("open", ["app/a"], 1, "steps", MOVES, [FAILED], NOON)),
+    ("withhold again", lambda store: store.withhold("withheld", ["app/a"], 8, "new", (), [FAILED], NOON)),
+    ("put withheld", lambda store: store.put_withheld("withheld", ["app/a"], 8, "steps", MOVES, [])),
+    ("abandon withheld", lambda store: store.abandon_withheld("withheld")),
+    ("put over a withheld one", lambda store: store.put("withheld", ["app/a"], 8, "steps", MOVES)),
     ("take", lambda store: store.take("free", "me", now=NOON, until=NOON + LEASE)),
     ("take from a dead one", lambda store: store.take("taken", "me", now=NOON + LEASE, until=NOON + LEASE)),
     ("release", lambda store: store.release("taken", "owner")),
@@ -70,7 +76,7 @@ METHODS: list[tuple[str, Method]] = [
 
 @pytest.fixture
 def engine(sql_store: SqlStore) -> Engine:
-    """A store with an open attempt, a torn, a free and a taken sequence, and a watermark at move 1."""
+    """A store with an attempt, a torn, a free, a taken and a withheld sequence, and a watermark at move 1."""
     engine = sql_store.engine
     store = SqlCommitStepStore(engine)
     assert [begin(store, commit) for commit in ("open", "torn", "torn")] == [1, 2, 3]
@@ -84,6 +90,9 @@ def engine(sql_store: SqlStore) -> Engine:
     put(store, "failed", "steps", ["app/a", "app/b"])
     store.take("failed", "owner", now=NOON, until=NOON + LEASE)
     store.fail("failed", "owner", "app/b is gone", NOON)
+    moves: list[WatermarkMove] = [("app/w", "app/s", "", 1)]
+    store.withhold("withheld", ["app/a"], begin(store, "withheld"), "steps", moves, [FAILED], NOON)
+    assert begin(store, "withheld") == 8
     return engine
 
 
@@ -115,9 +124,10 @@ def test_every_method_that_writes_is_killed() -> None:
         "recovery_state",
         "result",
     }
-    reads |= {"abandoned", "output_records", "tokens", "torn"}
+    reads |= {"abandoned", "output_records", "tokens", "torn", "withheld", "list_withheld", "put_after"}
     named = {name.replace(" ", "_").removesuffix("_over_a_torn_one") for name, _ in METHODS}
-    methods = {name for name in vars(SqlCommitStepStore) if not name.startswith("_")}
+    parts = (SqlCommitStepStore, WithheldRows)
+    methods = {name for part in parts for name in vars(part) if not name.startswith("_")}
     assert methods - reads - {"watermarks", "followers", "set_watermark"} <= named
 
 

@@ -18,13 +18,13 @@ from sqlalchemy import Engine, delete
 from tests.databases import new_url
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
-from tests.store.commits.sequences import COMMIT_TABLES, NOON
+from tests.store.commits.sequences import COMMIT_TABLES, FAILED, NOON
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import NewWatermark
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 
-NAMES = ("c1", "c2", "c3", "c4", "c5")
+NAMES = ("c1", "c1~2", "c1.r2", "c2", "c3")
 COMMITS = st.sampled_from(NAMES)
 DATASETS = st.lists(st.sampled_from(["app/a", "app/b"]), max_size=2, unique=True)
 OWNERS = st.sampled_from(["one", "two"])
@@ -84,6 +84,34 @@ class CommitMachine(RuleBasedStateMachine):
         commit = self.open.get(token, "c1")
         self.both(lambda store: store.put(commit, datasets, token, body, moves))
 
+    @rule(
+        token=TOKENS,
+        datasets=DATASETS,
+        body=TEXTS,
+        moves=st.lists(MOVES, max_size=2, unique_by=lambda m: m[:3]),
+        now=INSTANTS,
+    )
+    def withhold(self, token: int, datasets: list[str], body: str, moves: list[Any], now: datetime) -> None:
+        commit = self.open.get(token, "c1")
+        self.both(lambda store: store.withhold(commit, datasets, token, body, moves, [FAILED], now))
+
+    @rule(
+        token=TOKENS,
+        datasets=DATASETS,
+        body=TEXTS,
+        moves=st.lists(MOVES, max_size=2, unique_by=lambda m: m[:3]),
+        seen=st.lists(COMMITS),
+    )
+    def put_withheld(
+        self, token: int, datasets: list[str], body: str, moves: list[Any], seen: list[str]
+    ) -> None:
+        commit = self.open.get(token, "c1")
+        self.both(lambda store: store.put_withheld(commit, datasets, token, body, moves, seen))
+
+    @rule(commit=COMMITS)
+    def abandon_withheld(self, commit: str) -> None:
+        self.both(lambda store: store.abandon_withheld(commit))
+
     @rule(commit=COMMITS, owner=OWNERS, now=INSTANTS, until=INSTANTS)
     def take(self, commit: str, owner: str, now: datetime, until: datetime) -> None:
         self.both(lambda store: store.take(commit, owner, now=now, until=until))
@@ -135,6 +163,9 @@ def shown(store: CommitStepStore) -> Any:
         [store.list_unfinished(dataset) for dataset in (None, "app/a", "app/b")],
         [(store.get(commit), store.result(commit), store.recovery_state(commit)) for commit in NAMES],
         [store.was_abandoned(commit) for commit in NAMES],
+        [store.withheld(commit) for commit in NAMES],
+        [store.list_withheld(dataset) for dataset in (None, "app/a", "app/b")],
+        store.put_after(["app/a"], 1),
         store.abandoned(),
         [store.output_records(commit) for commit in NAMES],
         [

@@ -15,6 +15,9 @@ from tidegate.scheduler.model.job import Job, JobState
 
 _ID = re.compile(r"(?P<job>.*?)(\.r(?P<number>[0-9]+))?(~.*)?", re.DOTALL)
 
+_SUCCESSOR = re.compile(r"~[0-9]{1,4}$")
+"""Ends the id of each commit of a work but the first; other texts behind a "~" tell works of a run apart."""
+
 _STOPPED = frozenset({JobState.PAUSED, JobState.DISCARDED})
 
 
@@ -58,3 +61,11 @@ def is_over(work: WorkOfJob, number: int, state: JobState) -> bool:
 def is_work_of(job: Job, commit: str) -> bool:
     """Return whether a commit is what the job does now, and not what it did before it was run again."""
     return work_of_commit(commit) == WorkOfJob(job=job.id, number=job.commit)
+
+
+def is_work_before(commit: str, later: str) -> bool:
+    """Return whether a commit is the work of a later one, or an earlier work of the same job."""
+    before, after = work_of_commit(commit), work_of_commit(later)
+    if before.job != after.job:
+        return False
+    return before.number < after.number or _SUCCESSOR.sub("", commit) == _SUCCESSOR.sub("", later)

@@ -1,6 +1,7 @@
 """What a person changes of commits and watermarks by a command, in the journal.
 
-    abandon, abandon one output, forget watermarks   an entry in the same transaction
+    release, abandon, abandon one output, forget watermarks
+                                                     an entry in the same transaction
     recover                                          one as each commit is finished or withdrawn
     reset watermarks, adopt a table                  one as the store accepts the commit that does it: from
                                                      then on any process finishes it
@@ -27,6 +28,7 @@ from tidegate.scheduler.store.sql.tables import jobs
 class NotedAction(StrEnum):
     """What a person asks for."""
 
+    RELEASE = "release"
     ABANDON = "abandon"
     ADOPT = "adopt"
     RECOVER = "recover"
@@ -35,6 +37,7 @@ class NotedAction(StrEnum):
 
 
 DECIDES: dict[NotedAction, frozenset[Deed]] = {
+    NotedAction.RELEASE: frozenset({Deed.RELEASE}),
     NotedAction.ABANDON: frozenset({Deed.ABANDON, Deed.ABANDON_OUTPUT}),
     NotedAction.ADOPT: frozenset({Deed.PUT, Deed.RAISE_TOKEN}),
     NotedAction.RECOVER: frozenset({Deed.FINISH, Deed.ABANDON}),

@@ -38,6 +38,7 @@ class Deed(StrEnum):
 
     PUT = "put"
     FINISH = "finish"
+    RELEASE = "release"
     ABANDON = "abandon"
     ABANDON_OUTPUT = "abandon-output"
     RAISE_TOKEN = "raise-token"

@@ -1,22 +1,20 @@
 """Commit sequences in SQL: the steps of a publish, kept through crashes.
 
 To this store a sequence is a text with an id, the datasets that it writes and a fencing token.
-Every method is one transaction, and writers are serialised (`commits.transaction`). Each row has
-a checksum of its content; a row that does not fit its checksum was never committed and is
-treated as absent. It implements `tidegate.domain.commit_store.CommitStepStore`.
+Every method is one transaction, and writers are serialised (`commits.transaction`). It implements
+`tidegate.domain.commit_store.CommitStepStore`, withheld sequences in `commits.withheld`.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+from sqlalchemy import delete, select, update
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import (
     AbandonedCommit,
+    CheckVerdict,
     CommitAttempt,
     NewWatermark,
     OutputRecord,
@@ -29,16 +27,15 @@ from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
-from tidegate.scheduler.store.commits.recovery_states import Deed, is_fenced, refuse_former_names
-from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
+from tidegate.scheduler.store.commits.recovery_states import Deed, refuse_former_names
+from tidegate.scheduler.store.commits.rows import checksum, is_whole
+from tidegate.scheduler.store.commits.transaction import reading, writing
+from tidegate.scheduler.store.commits.withheld import WithheldRows, end_withheld
 from tidegate.scheduler.store.sql.commit_tables import commit_datasets, commit_sequences
 
 
-class SqlCommitStepStore(CommitStepStore):
+class SqlCommitStepStore(WithheldRows, CommitStepStore):
     """Keeps commit sequences in the tables of `sql.commit_tables`. See `CommitStepStore` for its methods."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
         """Open an attempt, and return its token: larger than `at_least` and than every earlier one.
@@ -89,37 +86,15 @@ class SqlCommitStepStore(CommitStepStore):
         token: int,
         body: str,
         moves: Sequence[WatermarkMove] = (),
+        verdicts: Sequence[CheckVerdict] = (),
     ) -> Put:
         """Store a sequence, whose attempt must be open, and close the attempt."""
-        listed = json.dumps(list(datasets), ensure_ascii=False)
-        row = {
-            "id": commit,
-            "token": token,
-            "datasets": listed,
-            "body": body,
-            "result": None,
-            "checksum": _checksum(commit, token, listed, body, None),
-        }
         with writing(self._engine) as connection:
-            if self._row(connection, commit) is not None:
-                return "known"
-            if not commit_attempts.is_open(connection, token, commit):
-                return "fenced"
-            if commit_abandoned.is_abandoned(connection, commit):
-                return "fenced"
-            if is_fenced(connection, commit):
-                return "over"
-            if not self._may_move(connection, moves):
-                return "moved"
-            if insert_absent(connection, commit_sequences, [row]) == 0:
-                # The row there is torn: it was never committed.
-                self._forget(connection, commit)
-                connection.execute(insert(commit_sequences).values(row))
-            links = [{"dataset": name, "sequence": commit} for name in dict.fromkeys(datasets)]
-            if links:
-                connection.execute(insert(commit_datasets), links)
-            commit_watermarks.promise_moves(connection, commit, moves)
-            commit_attempts.close_attempt(connection, token)
+            refusal = self._refusal(connection, commit, token, moves)
+            if refusal is not None:
+                return refusal
+            self._insert(connection, commit, datasets, token, body, moves)
+            end_withheld(connection, commit, moves)
             self._note(connection, Deed.PUT, commit, {})
             return "stored"
 
@@ -136,13 +111,13 @@ class SqlCommitStepStore(CommitStepStore):
             query = query.join(commit_datasets).where(commit_datasets.c.dataset == dataset)
         query = query.order_by(commit_sequences.c.token, commit_sequences.c.id)
         with reading(self._engine) as connection:
-            return tuple(row.id for row in connection.execute(query) if _whole(row))
+            return tuple(row.id for row in connection.execute(query) if is_whole(row))
 
     def torn(self) -> tuple[str, ...]:
         """Return the ids of the records that do not fit their checksum, sorted."""
         query = select(commit_sequences).order_by(commit_sequences.c.id)
         with reading(self._engine) as connection:
-            return tuple(row.id for row in connection.execute(query) if not _whole(row))
+            return tuple(row.id for row in connection.execute(query) if not is_whole(row))
 
     def take(self, commit: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
         """Make `owner` the owner of a sequence, unless another owner's lease is still valid."""
@@ -188,7 +163,7 @@ class SqlCommitStepStore(CommitStepStore):
             finished = {
                 "body": "",
                 "result": result,
-                "checksum": _checksum(commit, row.token, row.datasets, "", result),
+                "checksum": checksum(commit, row.token, row.datasets, "", result),
             }
             connection.execute(
                 update(commit_sequences).where(commit_sequences.c.id == commit).values(**finished)
@@ -205,7 +180,7 @@ class SqlCommitStepStore(CommitStepStore):
         """Return the fencing tokens of those of some sequences that the store knows."""
         with reading(self._engine) as connection:
             found = connection.execute(select(commit_sequences).where(commit_sequences.c.id.in_(commits)))
-            return {row.id: row.token for row in found if _whole(row)}
+            return {row.id: row.token for row in found if is_whole(row)}
 
     def abandon(
         self, commit: str, note: str, now: datetime, published: Mapping[str, str] | None = None
@@ -237,7 +212,7 @@ class SqlCommitStepStore(CommitStepStore):
             changed = {
                 "datasets": listed,
                 "body": body,
-                "checksum": _checksum(commit, row.token, listed, body, None),
+                "checksum": checksum(commit, row.token, listed, body, None),
             }
             connection.execute(
                 update(commit_sequences).where(commit_sequences.c.id == commit).values(**changed)
@@ -295,43 +270,3 @@ class SqlCommitStepStore(CommitStepStore):
         """Move different watermarks in one transaction; those without the preceding number stay."""
         with writing(self._engine) as connection:
             commit_watermarks.move_watermarks(connection, moved)
-
-    def _note(self, connection: Connection, deed: Deed, commit: str, facts: Mapping[str, Any]) -> None:
-        """Write what a person has changed to the journal; the changes of runs have no entry of their own."""
-
-    def _row(self, connection: Connection, commit: str) -> Row[Any] | None:
-        found = connection.execute(
-            select(commit_sequences).where(commit_sequences.c.id == commit)
-        ).one_or_none()
-        return found if found is not None and _whole(found) else None
-
-    def _unfinished(self, connection: Connection, commit: str) -> Row[Any] | None:
-        row = self._row(connection, commit)
-        return None if row is None or row.result is not None else row
-
-    def _may_move(self, connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
-        holders = commit_watermarks.promised_by(connection, moves)
-        if any(self._row(connection, holder) is not None for holder in holders):
-            return False
-        for torn in holders:
-            self._forget(connection, torn)
-        return commit_watermarks.can_move(connection, moves)
-
-    def _forget_unfinished(self, connection: Connection, commit: str) -> None:
-        connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == commit))
-        commit_watermarks.forget_moves(connection, commit)
-        recovery_states.forget_recovery_state(connection, commit)
-
-    def _forget(self, connection: Connection, commit: str) -> None:
-        self._forget_unfinished(connection, commit)
-        connection.execute(delete(commit_sequences).where(commit_sequences.c.id == commit))
-
-
-def _whole(row: Row[Any]) -> bool:
-    return row.checksum == _checksum(row.id, row.token, row.datasets, row.body, row.result)
-
-
-def _checksum(commit: str, token: int, datasets: str, body: str, result: str | None) -> str:
-    """Return the SHA-256 of a row's content, encoded so that fields cannot be confused."""
-    text = json.dumps([commit, token, datasets, body, result], ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()

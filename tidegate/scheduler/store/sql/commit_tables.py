@@ -5,6 +5,9 @@ finished row keeps only its result. `commit_datasets`, `commit_owners` and `comm
 unfinished sequences only, and `commit_attempts` for runs that may still put one, so each query about
 current work is a short index look-up.
 
+`commit_withheld` has the texts of sequences that were not put, and `withheld_publishes` what the engine and
+people read of them.
+
 The functions read what a deployment has to know of publishes: those that are not finished, and the
 watermarks.
 """
@@ -25,9 +28,11 @@ from sqlalchemy import (
     update,
 )
 
+from tidegate.domain.commits import CheckVerdict
+from tidegate.scheduler.model.records.withheld_publish import WithheldPublish
 from tidegate.scheduler.store.answers import Commitment
-from tidegate.scheduler.store.sql.columns import Instant
-from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
+from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 
 CHECKSUM_HEX_DIGITS = 64
 
@@ -109,6 +114,34 @@ commit_watermarks = Table(
     Column("position", Text, nullable=False),
     Column("commit_id", Text, nullable=False),
 )
+
+commit_withheld = Table(
+    "commit_withheld",
+    metadata,
+    # What is shown of it is in `withheld_publishes`, under the same key.
+    Column("id", Text, primary_key=True),
+    Column("token", BigInteger, nullable=False),
+    Column("datasets", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    # JSON list of the watermarks that it would move; NULL for none.
+    Column("moves", Text, nullable=True),
+    Column("checksum", String(CHECKSUM_HEX_DIGITS), nullable=False),
+)
+partial_index("ix_commit_withheld_moves", commit_withheld.c.id, where=commit_withheld.c.moves.is_not(None))
+
+withheld_publishes = Table(
+    "withheld_publishes",
+    metadata,
+    Column("commit", Name, primary_key=True),
+    Column("job", Name, nullable=False),
+    Column("token", BigInteger, nullable=False),
+    Column("datasets", Json(tuple[str, ...]), nullable=False),
+    Column("verdicts", Json(tuple[CheckVerdict, ...]), nullable=False),
+    Column("at", Instant, nullable=False),
+)
+Index("ix_withheld_publishes_job", withheld_publishes.c.job)
+Index("ix_withheld_publishes_at", withheld_publishes.c.at, withheld_publishes.c.commit)
+WITHHELD_PUBLISHES = Codec(withheld_publishes, WithheldPublish)
 
 commit_abandoned = Table(
     "commit_abandoned",

@@ -25,8 +25,9 @@ from tidegate.scheduler.model.records.specification import SPECIFICATIONS
 from tidegate.scheduler.model.records.token import TOKENS
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
+from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES
 from tidegate.scheduler.model.run import GAUGES
-from tidegate.scheduler.store.sql import maintenance
+from tidegate.scheduler.store.sql import commit_tables, maintenance
 from tidegate.scheduler.store.sql.columns import Codec, Held, Instant, converter
 from tidegate.scheduler.store.sql.records import alerts, expected, tables
 from tidegate.scheduler.store.sql.statements import bulk, rows
@@ -53,6 +54,7 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
     WATCHED_FOLDERS: tables.WATCHED_FOLDERS,
     WATCHED_PARTITIONS: tables.WATCHED_PARTITIONS,
     WITHHELD_EVENTS: tables.WITHHELD_EVENTS,
+    WITHHELD_PUBLISHES: commit_tables.WITHHELD_PUBLISHES,
 }
 
 
