@@ -1,5 +1,6 @@
 """What `checks: passed` does not count yet: the same in REST, on the board and in `why`."""
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -127,6 +128,17 @@ def test_why_names_them_for_the_schedule_that_waits_and_for_no_other(core: Serve
 
     assert [each["partition"] for each in waits["withheld"]] == [DAY, NEXT]
     assert other["withheld"] == []
+
+
+def test_a_schedule_that_waits_for_checks_has_a_lane_with_the_deadline_of_its_dataset(server: Served) -> None:
+    demand = {**SPEC["datasets"]["demand"], "deadline": "08:00"}
+    deployed(server, {**SPEC, "datasets": {"demand": demand}})
+    server.pass_time(timedelta(minutes=1))
+
+    apps = server.client.get(f"{NS}/timeline?from=now&to=+24h").json()["apps"]
+
+    due = {lane["ref"]: [each["at"] for each in lane["marks"]] for app in apps for lane in app["lanes"]}
+    assert due == {"core/at_once": ["2026-03-11T08:00:00Z"], "core/each_day": ["2026-03-11T08:00:00Z"]}
 
 
 def test_who_sees_another_app_sees_none(core: Served) -> None:

@@ -13,7 +13,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.listings.time_line import LaneState
 from tidegate.scheduler.decision.marks import Span, slots_within
-from tidegate.scheduler.model.event import SUBSCRIPTIONS, partition_event_key
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, event_keys_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.answers import LaneCount
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -128,7 +128,7 @@ def _waiting_for(
     reader: ListingReader, datasets: Collection[str], apps: Collection[str] | None
 ) -> Iterator[str]:
     """Yield the schedules that wait for some datasets."""
-    keys = [partition_event_key("", name) for name in datasets]
+    keys = [key for name in datasets for key in event_keys_of(name)]
     for each in reader.records(SUBSCRIPTIONS, event_key=keys) if keys else ():
         if each.former is None and (apps is None or app_of(each.schedule) in apps):
             yield each.schedule

@@ -115,6 +115,11 @@ def checked_event_key(dataset: str) -> str:
     return f"{CHECKED_KEY}{dataset}"
 
 
+def event_keys_of(dataset: str) -> tuple[str, str]:
+    """Return the keys of all events about partitions of a dataset ("app/name"), to which schedules listen."""
+    return partition_event_key("", dataset), checked_event_key(dataset)
+
+
 def dataset_of_key(key: str) -> str:
     """Return the dataset ("app/name") in the key of an event of its partitions."""
     return key.removeprefix(PARTITION_KEY).removeprefix(CHECKED_KEY)

@@ -14,7 +14,7 @@ from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.scheduler.explain.work import RECENTLY, RUNNING, WAITING
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import SUBSCRIPTIONS, checked_event_key, partition_event_key
+from tidegate.scheduler.model.event import SUBSCRIPTIONS, event_keys_of
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.answers import JobCount, NewestJob
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -257,7 +257,7 @@ def _schedules(
         states = reader.schedules(app=app.name, limit=left + 1)
         whole = whole and len(states) <= left
         found |= {state.ref: state for state in states[:left]}
-    keys = [key for ref in datasets for key in (partition_event_key("", ref), checked_event_key(ref))]
+    keys = [key for ref in datasets for key in event_keys_of(ref)]
     heard = (each.schedule for each in reader.records(SUBSCRIPTIONS, event_key=keys))
     own = {app.name for app in deployed}
     others = dict.fromkeys(ref for ref in heard if app_of(ref) not in own)
