@@ -122,7 +122,7 @@ def _day(of: Filter, text: str, _reader: EngineReader, _apps: Apps) -> date:
 
 
 def _task(of: Filter, text: str, reader: EngineReader, apps: Apps) -> str:
-    return (names.find_schedule if of.or_schedule else names.find_task)(reader, text, apps).ref
+    return names.find_task(reader, text, apps, or_schedule=of.or_schedule).ref
 
 
 def _as_it_is(_: Filter, text: str, _reader: EngineReader, _apps: Apps) -> str:

@@ -4,7 +4,7 @@ from tidegate.domain.error import UserError
 from tidegate.domain.part_name import SEPARATOR, Ref, app_of, namespace_of, without_namespace
 from tidegate.domain.tasks.key import TaskKeyError, parse_scheduled
 from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
-from tidegate.scheduler.explain.names import find_schedule, find_task
+from tidegate.scheduler.explain.names import find_task
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import UnknownName
@@ -52,7 +52,7 @@ def task_of(
     own = {each for each in apps if caller.sees(each)}
     with named():
         try:
-            return (find_schedule if or_schedule else find_task)(reader, ref, own)
+            return find_task(reader, ref, own, or_schedule=or_schedule)
         except UnknownName as error:
             for other in reader.schedules() if own != apps else ():
                 fits = or_schedule or other.spec.task is not None

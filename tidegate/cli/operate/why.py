@@ -123,14 +123,15 @@ def _print(explanation: "Explanation", address: str) -> None:
 def _target(reader: "EngineReader", name: str, scheduled: str | None, backfill: int | None) -> str:
     """Return the ref of a schedule, or the id of a job or of an instance."""
     from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
-    from tidegate.scheduler.explain.names import find_instance_of, find_target
+    from tidegate.scheduler.explain.names import find_target, find_task
 
     if scheduled is None:
         if backfill:
             raise typer.BadParameter("--backfill needs the scheduled time of an instance")
         return find_target(reader, name)
     wanted = InstanceName(scheduled=scheduled, number=backfill or 0)
-    return instance_named(reader, find_instance_of(reader, name, wanted.number), wanted).id
+    state = find_task(reader, name, or_schedule=bool(backfill))
+    return instance_named(reader, state, wanted).id
 
 
 def explanation_tree(explanation: "Explanation") -> "Tree":

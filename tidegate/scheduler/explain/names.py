@@ -114,16 +114,21 @@ def find_source_of_jobs(reader: EngineReader, name: str, apps: Collection[str] |
     raise UnknownName(f'policy "{name}" is not deployed', did_you_mean(name, known, "policies"))
 
 
-def find_task(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> ScheduleState:
+def find_task(
+    reader: EngineReader, name: str, apps: Collection[str] | None = None, *, or_schedule: bool = False
+) -> ScheduleState:
     """Return the deployed task of a name.
 
     Args:
         apps: the only ones to look in; None for all.
+        or_schedule: the name of a schedule will do as well: backfills have both.
 
     Raises:
         UnknownName: no app has it, or it is that of a schedule.
         AmbiguousName: several apps have it.
     """
+    if or_schedule:
+        return find_schedule(reader, name, apps)
     name = in_namespace(reader, name)
     states = reader.schedules(refs=refs_named(reader, name, apps))
     found = [state for state in states if state.spec.task is not None]
@@ -137,15 +142,6 @@ def find_task(reader: EngineReader, name: str, apps: Collection[str] | None = No
     if states:
         raise UnknownName(f'"{name}" is a schedule, and no task', did_you_mean(name, known, "tasks"))
     raise UnknownName(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
-
-
-def find_instance_of(reader: EngineReader, name: str, backfill: int) -> ScheduleState:
-    """Return the deployed task of a name, and of an instance of a backfill (by its number) also the schedule.
-
-    Raises:
-        UnknownName, AmbiguousName: as `find_task`.
-    """
-    return find_schedule(reader, name) if backfill else find_task(reader, name)
 
 
 def find_dataset(reader: EngineReader, name: str, apps: Collection[str] | None = None) -> str:

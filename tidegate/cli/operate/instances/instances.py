@@ -79,11 +79,11 @@ def show_instance(
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
-    from tidegate.scheduler.explain.names import find_instance_of
+    from tidegate.scheduler.explain.names import find_task
 
     with opened_store() as store, store.reading() as reader:
         name = InstanceName(scheduled=scheduled, number=backfill or 0)
-        job = instance_named(reader, find_instance_of(reader, task, name.number), name)
+        job = instance_named(reader, find_task(reader, task, or_schedule=bool(backfill)), name)
         shown = shown_instance(reader, job)
         use_zone_of_apps(reader, [job.app])
     if format is Format.JSON:
@@ -164,11 +164,11 @@ def _act(
     from tidegate.cli.opened_store import opened_store
     from tidegate.listings.queries.instances import shown_now
     from tidegate.scheduler.commands.tasks.instances import InstanceName, act
-    from tidegate.scheduler.explain.names import find_instance_of
+    from tidegate.scheduler.explain.names import find_task
 
     now, name = datetime.now(UTC), InstanceName(scheduled=scheduled, number=backfill or 0)
     with opened_store() as store, store.transaction() as transaction:
-        state = find_instance_of(transaction, task, name.number)
+        state = find_task(transaction, task, or_schedule=bool(backfill))
         changed = act(transaction, state.ref, name, action, now, by_hand(reason), downstream=downstream)
         if format is Format.JSON:
             print_json([shown_now(transaction, job) for job in changed])
