@@ -4,7 +4,7 @@ workspace of the host, or what the dispatcher can do ─► noted when it change
 locations of that workspace                          ─► noted when they change ─► doctor, board, REST
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import msgspec
@@ -41,17 +41,26 @@ def without_host(
     """
     if active_host(reader, project, now) is not None:
         return ()
-    return tuple(
+    existing = (
         f"{app.name}/{name}"
         for app in apps.values()
         for name, program in app.programs.items()
-        if program.existing is not None and (not merged or _needs_host(reader, app.name, name))
+        if program.existing is not None
     )
+    if not merged:
+        return tuple(existing)
+    noted = set(hostless(reader, apps))
+    return tuple(each for each in existing if each in noted)
 
 
-def _needs_host(reader: EngineReader, app: str, program: str) -> bool:
-    noted = obstacles(reader, app).get(program)
-    return noted is not None and noted.reason is Reason.W_HOST
+def hostless(reader: EngineReader, apps: Iterable[str]) -> tuple[str, ...]:
+    """Return the programs ("app/program") of some apps of which it is noted that they wait for a host."""
+    return tuple(
+        f"{app}/{name}"
+        for app in apps
+        for name, each in obstacles(reader, app).items()
+        if each.reason is Reason.W_HOST
+    )
 
 
 def note_obstacles(store: Store, found: Mapping[str, Mapping[str, Obstacle]], now: datetime) -> None:

@@ -102,8 +102,7 @@ def _store(
     from tidegate.scheduler.explain.work import work_of
     from tidegate.scheduler.intake.table_checks import table_checks
     from tidegate.scheduler.launch.active_host import host_of
-    from tidegate.scheduler.launch.obstacles import location_states, obstacles
-    from tidegate.scheduler.model.reason import Reason
+    from tidegate.scheduler.launch.obstacles import hostless, location_states
     from tidegate.scheduler.store.sql.connection.lock import writer_of
     from tidegate.scheduler.store.sql.store import SqlStore
     from tidegate.scheduler.tick.tick import engine_clock
@@ -119,12 +118,7 @@ def _store(
             renewed=renewed,
             deployed_at=None if newest is None else newest[1],
             locations=location_states(reader, settings.name),
-            hostless=[
-                f"{app}/{name}"
-                for app in apps
-                for name, each in obstacles(reader, app).items()
-                if each.reason is Reason.W_HOST
-            ],
+            hostless=hostless(reader, apps),
             folders=_watched_folders(reader, settings.name),
             silent=silent_crons(reader, frozenset(apps), now),
             version=release(),
