@@ -2,7 +2,6 @@
 
 It decides nothing: decisions come from `scheduler.decision.decide`, launch plans from
 `scheduler.decision.launch.plan`. An error in the decision about one job postpones only that job.
-
 """
 
 from collections.abc import Sequence

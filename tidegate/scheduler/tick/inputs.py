@@ -36,7 +36,7 @@ class Rows(Protocol):
 
 
 def load_newest(rows: Rows, asked: Mapping[str, Collection[str]]) -> tuple[Event, ...]:
-    """Return the newest event of each partition that exists, by arrival.
+    """Return the newest event of each partition that exists, by arrival: one query for each key.
 
     Args:
         asked: partitions by the keys of their events.

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.backfills.points import Point
 from tidegate.scheduler.commands.backfills.request import Which
-from tidegate.scheduler.decision.launch.existing import is_stale, newest_of_each, partitions_asked
+from tidegate.scheduler.decision.launch.existing import is_stale, partitions_asked
 from tidegate.scheduler.decision.launch.plan import keys_of_plan
 from tidegate.scheduler.decision.view.partitions import partitions_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.tick.inputs import load_newest
 
 COUNTING = frozenset({JobState.PENDING_LAUNCH, JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED})
 
@@ -96,16 +97,12 @@ def _asked(app: App, point: Point) -> Asked:
 
 
 def _newest_events(reader: EngineReader, asked: Iterable[Asked]) -> dict[tuple[str, str], Event]:
-    """Return the newest event of each partition: one query for each dataset."""
+    """Return the newest event of each partition that some points ask for."""
     wanted: dict[str, dict[str, None]] = {}
     for each in asked:
         for key, partitions in each.items():
             wanted.setdefault(key, {}).update(dict.fromkeys(partitions))
-    found = (reader.events(key=key, partitions=tuple(names), limit=None) for key, names in wanted.items())
-    return {
-        (event.key, event.partition or ""): event
-        for event in newest_of_each(event for each in found for event in each)
-    }
+    return {(event.key, event.partition or ""): event for event in load_newest(reader, wanted)}
 
 
 def _about(newest: Mapping[tuple[str, str], Event], asked: Asked) -> Iterator[Event]:
