@@ -23,6 +23,7 @@ from dagster import (
 
 from tests.dagster_defs.sample import DAILY, deploy, location_of
 from tests.doubles.reference.store import ReferenceStore
+from tests.worlds.samples import event, job, run
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
@@ -30,11 +31,18 @@ from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.domain.model import App, Dataset, PartitionScheme, Program, StaticDimension
 from tidegate.domain.published import PartitionFact
+from tidegate.scheduler.decision.asset_checks import Materialised
+from tidegate.scheduler.intake.asset_checks import fold_checks
+from tidegate.scheduler.intake.observe import RunObservation, heard_of_runs
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.intake.report import RefusedReport, refused_reports
 from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
-from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.event import NO_SCHEDULE, Event
+from tidegate.scheduler.model.instance import Instance, InstanceKind
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
+from tidegate.scheduler.model.run import RunStatus
 
 pytestmark = pytest.mark.dagster
 
@@ -78,6 +86,22 @@ def odd() -> int:
 
 @asset(key=["core", "sum"])
 def of_nobody() -> None: ...
+
+
+MARCH = datetime(2023, 3, 9, tzinfo=UTC)
+
+QUIET = Instance(
+    key="2023-03-09",
+    scheduled=MARCH,
+    start=MARCH,
+    business=MARCH,
+    business_date="2023-03-09",
+    kind=InstanceKind.BACKFILL,
+    keyed=True,
+    number=1,
+    quiet=True,
+)
+"""A key of a backfill with `quiet_downstream`."""
 
 
 class House:
@@ -127,6 +151,44 @@ def test_materialisations_of_assets_of_any_number_of_parts_are_events_with_their
     assert by_run["2023-03-09"], "the run that made it"
     assert by_run["2023-03-10"] is None
     assert house.refused() == ()
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_what_the_run_of_a_quiet_backfill_materialises_is_heard_by_no_schedule(
+    house: House, quiet: bool
+) -> None:
+    made = materialize([demand], instance=house.instance, partition_key="2023-03-09")
+    instance = msgspec.structs.replace(QUIET, quiet=quiet)
+    with house.store.transaction() as transaction:
+        transaction.put_jobs([job("j", state=JobState.LAUNCHED, instance=instance)])
+        transaction.put_runs([run(made.run_id, program="core/job", job="j", attempt=1)])
+
+    house.read()
+
+    (heard,) = house.events()
+    assert heard.only_for == (NO_SCHEDULE if quiet else None)
+
+    # The same with checks that have nothing against it.
+    fact = Materialised(
+        dataset="core/demand", event=msgspec.structs.replace(heard, only_for=None), at=house.now, ended=True
+    )
+    with house.store.transaction() as transaction:
+        fold_checks(transaction, [fact], house.now)
+        (record,) = transaction.records(WITHHELD_EVENTS)
+    assert record.withheld_since is None
+    assert len(house.events()) == (1 if quiet else 2)
+
+
+def test_a_run_that_is_first_seen_with_what_it_has_materialised_is_known_by_its_job(house: House) -> None:
+    later = event("e", run_id="r")
+    seen = RunObservation(
+        run_id="r", program="core/job", job="j", attempt=1, status=RunStatus.STARTED, at=house.now
+    )
+    with house.store.transaction() as transaction:
+        transaction.put_jobs([job("j", state=JobState.LAUNCHED, instance=QUIET)])
+        assert heard_of_runs(transaction, [later]) == [later]
+        (heard,) = heard_of_runs(transaction, [later], [seen])
+    assert heard.only_for == NO_SCHEDULE
 
 
 def test_materialisations_of_other_keys_are_neither_events_nor_refused(house: House) -> None:

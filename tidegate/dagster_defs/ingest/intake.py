@@ -51,7 +51,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.decision.asset_checks import CheckFact
 from tidegate.scheduler.intake.asset_checks import fold_checks
-from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.observe import RunObservation, heard_of_runs, observe_runs
 from tidegate.scheduler.intake.report import RefusedReport, note_refused
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
@@ -222,7 +222,9 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
         events, observed, refused = translate(instance, (*appeared, *rows), plan, now, log, former)
         facts = facts_of(instance, store, (*appeared, *rows), plan, now, former)
         with store.transaction() as transaction:
-            transaction.add_events(events)
+            # Of what a program of ours has made, its commit has reported who hears of it.
+            heard = heard_of_runs(transaction, events, observed) if plan.of_others else events
+            transaction.add_events(heard)
             note_refused(transaction, refused)
             observe_runs(transaction, observed, now)
             fold_checks(transaction, facts, now)

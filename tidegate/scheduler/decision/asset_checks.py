@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.event import NO_SCHEDULE, Event
 from tidegate.scheduler.model.records.withheld import CheckResult, WithheldEvent
 
 
@@ -61,7 +61,10 @@ CheckFact = Materialised | Evaluated | RunEnded
 
 
 def materialised(known: WithheldEvent | None, fact: Materialised, now: datetime) -> WithheldEvent:
-    """Return the record of a partition after a materialisation; an older one changes nothing."""
+    """Return the record of a partition after a materialisation; an older one changes nothing.
+
+    That of a backfill which starts no schedule is over at once: its event never comes.
+    """
     event = fact.event
     if known is not None and (known.materialised_at > fact.at or _is_over(known, event.id)):
         return known
@@ -79,6 +82,8 @@ def materialised(known: WithheldEvent | None, fact: Materialised, now: datetime)
             checks={name: CheckResult() for name in fact.planned},
             withheld_since=now,
         )
+    if event.only_for == NO_SCHEDULE:
+        return msgspec.structs.replace(known, withheld_since=None, released_at=now)
     for each in fact.evaluated:
         known = evaluated(known, each)
     return msgspec.structs.replace(known, ended=known.ended or fact.ended)

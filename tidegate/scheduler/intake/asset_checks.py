@@ -18,6 +18,7 @@ from tidegate.scheduler.decision.asset_checks import (
     evaluated,
     materialised,
 )
+from tidegate.scheduler.intake.observe import heard_of_runs
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Event, checked_event_key, dataset_of_key
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS, WithheldEvent
 from tidegate.scheduler.store.engine_rows import RecordRows
@@ -39,11 +40,14 @@ def fold_checks(transaction: EngineTransaction, facts: Sequence[CheckFact], now:
     if not facts:
         return
     records = _Records(transaction, facts)
+    made = heard_of_runs(transaction, [fact.event for fact in facts if isinstance(fact, Materialised)])
+    events = {event.id: event for event in made}
     for fact in facts:
         match fact:
             case Materialised():
                 place = (fact.dataset, fact.event.partition or "")
-                records.put(materialised(records.found.get(place), fact, now))
+                whole = msgspec.structs.replace(fact, event=events[fact.event.id])
+                records.put(materialised(records.found.get(place), whole, now))
             case Evaluated():
                 for each in records.aimed_at_by(fact):
                     records.put(evaluated(each, fact))

@@ -25,9 +25,10 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import as_success
 from tidegate.scheduler.decision.fold.retry import retry_at
-from tidegate.scheduler.decision.fold.run_events import run_events
+from tidegate.scheduler.decision.fold.run_events import heard_by, run_events
 from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.intake.lost_starts import start_again
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending
@@ -41,6 +42,7 @@ from tidegate.scheduler.model.run import (
     group_resource,
     program_resource,
 )
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs, take_again
 from tidegate.scheduler.tick.load import load_app, load_whole_app
@@ -129,6 +131,23 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
     if seen.status not in ENDED or seen.status is run.status:
         # A source whose clock is ahead must not delay its events.
         transaction.add_events(run_events(upstream, seen.at, min(seen.at, now), job))
+
+
+def heard_of_runs(
+    reader: EngineReader, events: Sequence[Event], observed: Sequence[RunObservation] = ()
+) -> list[Event]:
+    """Return what runs have made with who hears of it: that of a quiet backfill starts no schedule.
+
+    Args:
+        observed: observations that are not folded yet: a run may be known by them alone.
+    """
+    ids = {event.run_id for event in events if event.run_id is not None}
+    job_of = {run.run_id: run.job for run in reader.runs(ids=ids)} if ids else {}
+    job_of |= {seen.run_id: seen.job for seen in observed if seen.run_id in ids}
+    jobs = {job for job in job_of.values() if job is not None}
+    heard = {job.id: heard_by(job.instance) for job in reader.jobs(ids=jobs)} if jobs else {}
+    found = [(event, heard.get(job_of.get(event.run_id or "") or "")) for event in events]
+    return [event if by is None else msgspec.structs.replace(event, only_for=by) for event, by in found]
 
 
 def _with_error(transaction: EngineTransaction, job: Job, seen: RunObservation, now: datetime) -> Job:
