@@ -49,17 +49,6 @@ class PyprojectTarget(WorkspaceLoadTarget):
         ]
 
 
-class Listed(WorkspaceLoadTarget):
-    """Some locations of a project."""
-
-    def __init__(self, origins: Sequence[CodeLocationOrigin]) -> None:
-        self._origins = origins
-
-    def create_origins(self) -> Sequence[CodeLocationOrigin]:
-        """Return them."""
-        return self._origins
-
-
 def target_of(project: Path) -> WorkspaceLoadTarget | None:
     """Return what names the locations of a project; None where nothing does.
 

@@ -13,46 +13,10 @@ from collections.abc import Sequence
 
 import yaml
 
-from tidegate.domain.value import Value
+from tidegate.dagster_defs.compare.question import UNKNOWN, TheirJob
 
 NAME_CHARS = 60
 DEFAULT_CRON = "0 6 * * *"
-
-UNKNOWN = "unknown"
-"""The partitions of a job that a cron cannot choose, or that have no spelling in the language."""
-
-
-class TheirJob(Value, frozen=True, kw_only=True):
-    """A job of others.
-
-    Attributes:
-        unique: whether no other location of theirs has a job of this name.
-        partitions: as a dataset spells them, in one line; "" without any, or UNKNOWN.
-        needs_config: whether a run without config is refused.
-        schedule: the schedule of theirs that starts it; "" without one.
-        cron: of that schedule.
-        timezone: of that schedule; "" is UTC.
-    """
-
-    name: str
-    location: str
-    unique: bool = True
-    partitions: str = ""
-    needs_config: bool = False
-    schedule: str = ""
-    cron: str = ""
-    timezone: str = ""
-
-
-class TheirJobs(Value, frozen=True, kw_only=True):
-    """What the code locations of others have.
-
-    Attributes:
-        problems: why locations could not be loaded, a sentence each.
-    """
-
-    jobs: tuple[TheirJob, ...] = ()
-    problems: tuple[str, ...] = ()
 
 
 def first_job(jobs: Sequence[TheirJob]) -> TheirJob | None:

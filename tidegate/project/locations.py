@@ -1,6 +1,7 @@
 """`--locations`: the programs that exist in Dagster, compared with the code locations of a workspace.
 
     compiled YAML ─► questions ─► child process (`dagster_defs.compare`) ─► answers ─► diagnostics
+    a project without YAML ─► their jobs (`init --beside`)
 
 Nothing of Dagster is imported here, and none of the locations' code runs in this process. What does not load
 is a note, and an error only with `--require-locations`.
@@ -59,16 +60,25 @@ def compare_locations(
     asked = [question for compiled in compilation.apps.values() for question in _questions(compiled)]
     if not asked:
         return Compared(compilation, {})
-    request = Request(
+    answers = _answers(_request(files, questions=tuple(asked)), project)
+    selections = {program: each.assets for program, each in answers.answers.items() if each.assets}
+    return Compared(with_answers(compilation, answers, project, required=required), selections)
+
+
+def jobs_of_others(project: Path, file: Path) -> Answers:
+    """Return the jobs of the locations of others that a file of a project lists."""
+    return _answers(_request([file], jobs=True), project)
+
+
+def _request(files: Iterable[Path], *, questions: tuple[Question, ...] = (), jobs: bool = False) -> Request:
+    return Request(
         files=tuple(map(str, files)),
         own_module=MODULE,
         own_name=LOCATION_NAME,
         seconds=LOCATION_SECONDS,
-        questions=tuple(asked),
+        questions=questions,
+        jobs=jobs,
     )
-    answers = _answers(request, project)
-    selections = {program: each.assets for program, each in answers.answers.items() if each.assets}
-    return Compared(with_answers(compilation, answers, project, required=required), selections)
 
 
 def _questions(compiled: CompiledApp) -> Iterator[Question]:

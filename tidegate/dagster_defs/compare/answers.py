@@ -3,7 +3,8 @@
     the job, or the assets ─► in one loaded location (N332 to N335) ─┬─► its partitions (N336, L481)
                                                                      └─► its config (V261)
 
-A location that is not loaded may have the job: then nothing is said but that.
+A location that is not loaded may have the job: then nothing is said but that. Where they are asked for, the
+jobs of all locations are answered as well (`compare.jobs`).
 
 `python -m` of this module reads a `Request` from the standard input and writes `Answers` to the file that its
 argument names, since the code of the locations may print. It ends at once then, without waiting for locations
@@ -19,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from tidegate.dagster_defs.compare.config import config_faults
+from tidegate.dagster_defs.compare.jobs import jobs_of
 from tidegate.dagster_defs.compare.loading import Loaded, load_locations
 from tidegate.dagster_defs.compare.partitions import partition_faults, range_faults
 from tidegate.dagster_defs.compare.question import (
@@ -41,7 +43,8 @@ from tidegate.domain.wording import listed, shown
 def answer_all(request: Request, loaded: Loaded) -> Answers:
     """Return the answers to all questions."""
     answers = {each.program: _answer(each, loaded) for each in request.questions}
-    return Answers(problems={**loaded.problems, **loaded.unlisted}, answers=answers)
+    jobs = tuple(jobs_of(loaded.locations.values())) if request.jobs else ()
+    return Answers(problems={**loaded.problems, **loaded.unlisted}, answers=answers, jobs=jobs)
 
 
 def _answer(question: Question, loaded: Loaded) -> Answer:

@@ -61,10 +61,10 @@ class _Origins(WorkspaceLoadTarget):
 def load_locations(request: Request) -> Loaded:
     """Load the locations of the first workspace that lists others than ours; change the working folder to it.
 
-    Where every question names its location, only those are loaded.
+    Where every question names its location, only those are loaded, unless all jobs are wanted.
     """
     named = {each.existing.location for each in request.questions}
-    wanted = None if "" in named else named
+    wanted = None if request.jobs or "" in named else named
     looked_at = [Path(file) for file in request.files if Path(file).is_file()]
     for file in looked_at:
         try:

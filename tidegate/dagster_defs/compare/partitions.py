@@ -95,7 +95,7 @@ def described(definition: PartitionsDefinition) -> str:
     """Return partitions in words."""
     match definition:
         case TimeWindowPartitionsDefinition():
-            each = _cycle(definition)
+            each = cycle_of(definition)
             length = f"each {each}" if each else f'each of cron "{definition.cron_schedule}"'
             return f"{length} from {_start(definition)} in {definition.timezone}"
         case MultiPartitionsDefinition():
@@ -110,17 +110,17 @@ def described(definition: PartitionsDefinition) -> str:
 def _hint(question: Question, theirs: PartitionsDefinition) -> str:
     if question.existing.partitions is None and question.schemes:
         return "correct `partitions` of the datasets that it writes, or those of the job"
-    written = _spelled(theirs)
+    written = spelled(theirs)
     if written is None:
         return "correct the partitions of the job: they cannot be written as `partitions` here"
     return f"write `partitions: {{{written}}}`"
 
 
-def _spelled(definition: PartitionsDefinition) -> str | None:
+def spelled(definition: PartitionsDefinition) -> str | None:
     """Return the members of `partitions` that say the same; None if there are none."""
     match definition:
         case TimeWindowPartitionsDefinition():
-            cycle = _cycle(definition)
+            cycle = cycle_of(definition)
             if not cycle:
                 return None
             zone = "" if definition.timezone == "UTC" else f", timezone: {definition.timezone}"
@@ -130,7 +130,7 @@ def _spelled(definition: PartitionsDefinition) -> str | None:
         case StaticPartitionsDefinition():
             return f"KEY: [{', '.join(definition.get_partition_keys()[:KEYS_SHOWN])}]"
         case MultiPartitionsDefinition():
-            parts = {name: (each, _spelled(each)) for name, each in sorted(dimensions(definition).items())}
+            parts = {name: (each, spelled(each)) for name, each in sorted(dimensions(definition).items())}
             if any(text is None for _, text in parts.values()):
                 return None
             return ", ".join(
@@ -143,7 +143,7 @@ def _spelled(definition: PartitionsDefinition) -> str | None:
             return None
 
 
-def _cycle(definition: TimeWindowPartitionsDefinition) -> str:
+def cycle_of(definition: TimeWindowPartitionsDefinition) -> str:
     """Return the cycle that has these partitions; "" if none has."""
     for cycle, clock in CLOCKS.items():
         crons = [clock.cron.format(week_starts=day) for day in range(len(DAYS_OF_WEEK))]

@@ -9,13 +9,13 @@ from dagster._core.workspace.load import location_origins_from_yaml_paths
 from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
+from tidegate.dagster_defs.compare.question import Answers
 from tidegate.dagster_defs.internals.workspace import get_origins_from_toml
 from tidegate.domain.error import UserError
 from tidegate.processes import their_jobs
 from tidegate.processes.their_jobs import BY_HAND
-from tidegate.project.first_schedule import TheirJobs
 
-UNASKED = ("not asked in this test",)
+UNASKED = "not asked in this test"
 
 pytestmark = pytest.mark.dagster
 
@@ -52,7 +52,7 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("TIDEGATE_PROJECT", raising=False)
     monkeypatch.chdir(tmp_path)
     # Their code is asked for jobs in test_their_jobs.py.
-    monkeypatch.setattr(their_jobs, "ask", lambda _folder: TheirJobs(problems=UNASKED))
+    monkeypatch.setattr(their_jobs, "ask", lambda _folder: Answers(problems={"": UNASKED}))
     (tmp_path / "jobs.py").write_text("mine")
     (tmp_path / ".gitignore").write_text("/.tidegate/\n")
     return tmp_path
@@ -75,9 +75,7 @@ def of_workspace(folder: Path) -> list[str]:
 def by_hand(result: Result) -> str:
     """What is left to people, in one line, without the YAML."""
     lines = result.stdout.partition("To do by hand:")[2].partition("Next:")[0].splitlines()
-    return " ".join(
-        " ".join(line for line in lines if UNASKED[0] not in line and BY_HAND not in line).split()
-    )
+    return " ".join(" ".join(line for line in lines if UNASKED not in line and BY_HAND not in line).split())
 
 
 def test_a_module_alone_becomes_modules_with_both(acme: Path) -> None:

@@ -7,8 +7,10 @@ from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
 from tidegate.compiler.compile import compile_files
+from tidegate.dagster_defs.compare.question import UNKNOWN, Answers, TheirJob
 from tidegate.processes import their_jobs
-from tidegate.project.first_schedule import UNKNOWN, TheirJob, TheirJobs, first_app, first_job, name_of
+from tidegate.project import locations
+from tidegate.project.first_schedule import first_app, first_job, name_of
 
 ACME = Path(__file__).parents[3] / "existing" / "acme" / "definitions.py"
 
@@ -110,7 +112,7 @@ def test_the_jobs_of_loaded_code_are_found_and_a_second_time_no_code_is_asked(
     ("code", "said"),
     [
         ("import nothing_of_this_name", "could not be loaded: ModuleNotFoundError: No module named"),
-        ("import time; time.sleep(600)", "your code was not loaded within 8 s"),
+        ("import time; time.sleep(600)", "their_jobs_here could not be loaded: it was not loaded within 8 s"),
         ("import os; os._exit(3)", "could not be loaded"),
         ("from dagster import Definitions; defs = Definitions()", "have no job that a schedule can launch"),
     ],
@@ -119,7 +121,7 @@ def test_code_that_cannot_be_loaded_fails_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
 ) -> None:
     if "sleep" in code:
-        monkeypatch.setattr(their_jobs, "LOAD_SECONDS", 8)
+        monkeypatch.setattr(locations, "LOCATION_SECONDS", 8.0)
     acme = Beside(tmp_path / "acme", code)
 
     result = acme.init()
@@ -129,10 +131,31 @@ def test_code_that_cannot_be_loaded_fails_nothing(
     assert [path.name for path in (acme.folder / "schedules").iterdir()] == ["app.schema.json"]
 
 
+@pytest.mark.dagster
+@pytest.mark.slow
+def test_a_location_that_hangs_hides_no_job_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locations, "LOCATION_SECONDS", 15.0)
+    monkeypatch.chdir(tmp_path)
+    acme = Beside(tmp_path / "acme", ACME.read_text())
+    (acme.folder / "hangs.py").write_text("import time; time.sleep(600)")
+    names = ('{type = "module", name = "hangs"}', '{type = "module", name = "their_jobs_here"}')
+    (acme.folder / "pyproject.toml").write_text(
+        f'[project]\ndependencies = ["tidegate"]\n[tool.dagster]\nmodules = [{", ".join(names)}]\n'
+    )
+
+    result = CliRunner().invoke(application, ["init", "--beside", "acme"])
+
+    assert result.exit_code == 0
+    assert "job: demand_job" in (acme.folder / "schedules" / "acme.yaml").read_text()
+    assert "code location hangs could not be loaded: it was not loaded within 15 s" in result.stdout
+
+
 def test_nothing_is_asked_where_there_is_no_code_of_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked(_folder: Path) -> TheirJobs:
+    def asked(_folder: Path) -> Answers:
         raise AssertionError("asked")
 
     monkeypatch.setattr(their_jobs, "ask", asked)
