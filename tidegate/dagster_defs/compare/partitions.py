@@ -20,11 +20,9 @@ from dagster import (
 from tidegate.dagster_defs.compare.question import Fault, Key, Question
 from tidegate.dagster_defs.deployed.partitions import CLOCKS, partitions_of
 from tidegate.dagster_defs.existing.loaded import Target
-from tidegate.dagster_defs.existing.request import Cut
+from tidegate.dagster_defs.existing.request import KEYS_SHOWN, Cut
 from tidegate.domain.time.cycle import DAYS_OF_WEEK
 from tidegate.domain.wording import first_of, listed
-
-KEYS_SHOWN = 3
 
 
 def partition_faults(question: Question, theirs: PartitionsDefinition | None) -> Iterator[Fault]:
@@ -54,7 +52,7 @@ def range_faults(question: Question, target: Target, cut: Cut) -> Iterator[Fault
         return
     why = f"a run of {target.title} has one partition"
     if cut.without_ranges:
-        without = first_of(list(cut.without_ranges), KEYS_SHOWN)
+        without = first_of(cut.without_ranges, KEYS_SHOWN)
         why = f"{why}, because {without} has no BackfillPolicy.single_run()"
     word = "schedule" if len(question.several) == 1 else "schedules"
     summary = f"{why}, got several by {word} {listed(question.several, 'and')}"

@@ -6,6 +6,7 @@ from dagster import AssetKey, AssetSelection, DagsterError
 
 from tidegate.dagster_defs.compare.question import Fault
 from tidegate.dagster_defs.existing.loaded import Target, nothing_selected
+from tidegate.dagster_defs.existing.request import KEYS_SHOWN
 from tidegate.dagster_defs.internals.remote_jobs import CodeLocation
 from tidegate.dagster_defs.internals.selections import (
     AndAssetSelection,
@@ -17,8 +18,6 @@ from tidegate.dagster_defs.internals.selections import (
 )
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import first_of, shown
-
-KEYS_SHOWN = 3
 
 
 def selection_faults(

@@ -9,8 +9,8 @@ Dagster takes a range for any job. An asset without `BackfillPolicy.single_run()
 recorded as materialised for all its keys.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dagster import (
     DagsterInstance,
@@ -31,7 +31,10 @@ from tidegate.dagster_defs.deployed.tags import (
 from tidegate.dagster_defs.internals.remote_jobs import RUN_KEY_TAG
 from tidegate.domain.error import UserError
 from tidegate.domain.model import ExistingJob
+from tidegate.domain.wording import first_of
 from tidegate.scheduler.launch.outbox import LaunchRequest
+
+KEYS_SHOWN = 3
 
 ONE_EACH = "`for_each: partition` launches one run for each"
 
@@ -58,7 +61,7 @@ class ExistingRequest:
     @property
     def own_tags(self) -> dict[str, str]:
         """The tags beside those of the job itself: of the program, then ours."""
-        lost = 0 if self.launch.launch.lost == 0 else self.launch.launch.lost
+        lost = self.launch.launch.lost
         return {
             **self.job.tags,
             **self.tags,
@@ -82,7 +85,7 @@ class Cut:
 
     definition: PartitionsDefinition | None = None
     ranges: bool = False
-    without_ranges: Collection[str] = field(default_factory=tuple)
+    without_ranges: Sequence[str] = ()
 
 
 def partition_tags(name: str, keys: tuple[str, ...], cut: Cut, instance: DagsterInstance) -> dict[str, str]:
@@ -100,12 +103,13 @@ def partition_tags(name: str, keys: tuple[str, ...], cut: Cut, instance: Dagster
         return {}
     if cut.definition is None:
         raise Impossible(
-            f"{name} has no partitions, got {_listed(keys)}", "delete `partitions` of the program"
+            f"{name} has no partitions, got {first_of(keys, KEYS_SHOWN)}",
+            "delete `partitions` of the program",
         )
     with partition_loading_context(dynamic_partitions_store=instance):
         unknown = tuple(key for key in keys if not cut.definition.has_partition_key(key))
         if unknown:
-            raise LookupError(f"{name} has no partition {_listed(unknown)}")
+            raise LookupError(f"{name} has no partition {first_of(unknown, KEYS_SHOWN)}")
         if len(keys) == 1:
             return _of_key(keys[0], cut.definition)
         return _of_range(name, keys, cut.definition, cut)
@@ -113,15 +117,17 @@ def partition_tags(name: str, keys: tuple[str, ...], cut: Cut, instance: Dagster
 
 def _of_range(name: str, keys: tuple[str, ...], definition: PartitionsDefinition, cut: Cut) -> dict[str, str]:
     if not cut.ranges:
-        wrong = f"a run of {name} has one partition, got {_listed(keys)}"
+        wrong = f"a run of {name} has one partition, got {first_of(keys, KEYS_SHOWN)}"
         if cut.without_ranges:
-            assets = _listed(tuple(cut.without_ranges))
+            assets = first_of(cut.without_ranges, KEYS_SHOWN)
             wrong = (
                 f"{assets} of {name} has no BackfillPolicy.single_run(), got a run of {len(keys)} partitions"
             )
         raise Impossible(wrong, ONE_EACH)
     if not is_range(definition, keys):
-        raise Impossible(f"a run of {name} cannot have partitions with gaps, got {_listed(keys)}", ONE_EACH)
+        raise Impossible(
+            f"a run of {name} cannot have partitions with gaps, got {first_of(keys, KEYS_SHOWN)}", ONE_EACH
+        )
     return {DAGSTER_RANGE_START: keys[0], DAGSTER_RANGE_END: keys[-1]}
 
 
@@ -129,7 +135,3 @@ def _of_key(key: str, definition: PartitionsDefinition) -> dict[str, str]:
     if isinstance(definition, MultiPartitionsDefinition):
         return dict(definition.get_tags_for_partition_key(definition.get_partition_key_from_str(key)))
     return {DAGSTER_PARTITION: key}
-
-
-def _listed(keys: tuple[str, ...]) -> str:
-    return ", ".join(keys[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
