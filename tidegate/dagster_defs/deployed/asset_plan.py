@@ -6,7 +6,7 @@ asset, a program that owns no dataset is an asset itself, and a dependency that 
 cycle is not shown. This affects the display only: the engine decides what triggers what.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -111,6 +111,14 @@ class AssetPlan:
             for name, each in sorted(loaded.app.programs.items())
             if each.existing is not None
         }
+
+    @cached_property
+    def existing_by_job(self) -> Mapping[str, Sequence[ExistingProgram]]:
+        """The programs that are existing jobs by the names of these; under "" those with `assets`."""
+        found: dict[str, list[ExistingProgram]] = {}
+        for each in self.existing.values():
+            found.setdefault(each.job.job, []).append(each)
+        return found
 
     @cached_property
     def programs(self) -> Mapping[Owned, ProgramAssets]:

@@ -9,7 +9,7 @@ Dagster's log does not say why a run failed. A run whose program raised an error
 so a failure without a note is the death of a run.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -81,23 +81,16 @@ def observations(
                 lost=tag.lost,
             ),
         )
-    programs = programs_of(run, plan)
-    others = tuple(
-        RunObservation(run_id=run.run_id, program=each.ref, status=status, at=at)
-        for each in existing_of(run, plan)
-    )
+    others = existing_of(run, plan)
     if others:
-        return (
-            others
-            if len(others) == 1
-            else tuple(
-                msgspec.structs.replace(each, run_id=f"{run.run_id}{PROGRAM_SEPARATOR}{each.program}")
-                for each in others
-            )
+        return tuple(
+            RunObservation(run_id=_observed_id(run, each.ref, others), program=each.ref, status=status, at=at)
+            for each in others
         )
+    programs = programs_of(run, plan)
     return tuple(
         RunObservation(
-            run_id=run.run_id if len(programs) == 1 else f"{run.run_id}{PROGRAM_SEPARATOR}{assets.ref}",
+            run_id=_observed_id(run, assets.ref, programs),
             program=assets.ref,
             status=status,
             at=at,
@@ -106,6 +99,11 @@ def observations(
         )
         for assets in programs
     )
+
+
+def _observed_id(run: DagsterRun, program: str, together: Sequence[object]) -> str:
+    """Return the id of the observed run of one of the programs that a run has together."""
+    return run.run_id if len(together) == 1 else f"{run.run_id}{PROGRAM_SEPARATOR}{program}"
 
 
 def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[ProgramAssets, ...]:
@@ -119,16 +117,13 @@ def existing_of(run: DagsterRun, plan: AssetPlan) -> tuple[ExistingProgram, ...]
     """Return the programs whose job or assets a run has that was not launched by us."""
     origin = run.remote_job_origin
     location = "" if origin is None else origin.location_name
-    return tuple(
+    of_job = plan.existing_by_job.get(run.job_name, ())
+    of_assets = (
         each
-        for owned, each in plan.existing.items()
-        if each.job.location in ("", location)
-        and (
-            _selects(run, location, plan.selected.get(owned))
-            if each.job.assets
-            else each.job.job == run.job_name
-        )
+        for each in plan.existing_by_job.get("", ())
+        if _selects(run, location, plan.selected.get((each.app.name, each.program.name)))
     )
+    return tuple(each for each in (*of_job, *of_assets) if each.job.location in ("", location))
 
 
 def _selects(run: DagsterRun, location: str, wanted: Selected | None) -> bool:
