@@ -105,6 +105,12 @@ def _answers(
     return *snapshots(location, selector, config, instance), config
 
 
+def not_loaded(name: str, error: SerializableErrorInfo | None = None) -> str:
+    """Return that a location is not loaded, and why."""
+    why = "" if error is None else f": {innermost(error)}"
+    return f"the location {name} is not loaded{why}"
+
+
 def innermost(error: SerializableErrorInfo) -> str:
     """Return the innermost cause of why a location is not loaded, in one line."""
     while error.cause is not None:

@@ -8,7 +8,7 @@ from dagster import DagsterInstance
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, Selected
 from tidegate.dagster_defs.deployed.names import Owned
-from tidegate.dagster_defs.existing.creation import LocationAway, innermost, submit
+from tidegate.dagster_defs.existing.creation import LocationAway, not_loaded, submit
 from tidegate.dagster_defs.existing.loaded import Target, nothing_selected, selected, targets
 from tidegate.dagster_defs.existing.request import ExistingRequest, Impossible
 from tidegate.dagster_defs.host.questions import Loading, Questions
@@ -61,7 +61,7 @@ class ExistingJobs:
         """Return why each location of the workspace is not loaded, by name; "" for one that is."""
         context = self._workspace.create_request_context()
         problems = {name: self._problem(context, name) for name in context.code_location_names}
-        return {name: problem.removeprefix(f"{_away(name)}: ") for name, problem in problems.items()}
+        return {name: problem.removeprefix(f"{not_loaded(name)}: ") for name, problem in problems.items()}
 
     def find(self, context: BaseWorkspaceRequestContext, wanted: ExistingJob) -> Target:
         """Return the location and the repository that have a job.
@@ -109,7 +109,7 @@ class ExistingJobs:
                 context,
             )
         except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError) as error:
-            text = f"{_away(location.name)}: its server does not answer"
+            text = f"{not_loaded(location.name)}: its server does not answer"
             self._unreachable[location.name] = location, text
             raise LocationAway(text) from error
 
@@ -117,19 +117,14 @@ class ExistingJobs:
         """Return why a location cannot be used; "" if it can."""
         entry = context.get_code_location_entries().get(name)
         if entry is None:
-            return f"{_away(name)}: it is not in the workspace of the host"
+            return f"{not_loaded(name)}: it is not in the workspace of the host"
         if entry.code_location is None:
-            why = "" if entry.load_error is None else f": {innermost(entry.load_error)}"
-            return f"{_away(name)}{why}"
+            return not_loaded(name, entry.load_error)
         known = self._unreachable.get(name)
         if known is not None and known[0] is entry.code_location:
             return known[1]
         self._unreachable.pop(name, None)
         return ""
-
-
-def _away(name: str) -> str:
-    return f"the location {name} is not loaded"
 
 
 def _targets(context: BaseWorkspaceRequestContext, name: str, wanted: ExistingJob) -> list[Target]:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.tags import PROJECT
-from tidegate.dagster_defs.existing.creation import innermost
+from tidegate.dagster_defs.existing.creation import not_loaded
 from tidegate.dagster_defs.existing.new_run import NewRun, create_run, run_id_of, snapshots
 from tidegate.dagster_defs.host.questions import Loading, Questions
 from tidegate.dagster_defs.internals.errors import (
@@ -147,8 +147,7 @@ class Runs:
         problems: list[str] = []
         for name, entry in context.get_code_location_entries().items():
             if entry.code_location is None:
-                why = "" if entry.load_error is None else f": {innermost(entry.load_error)}"
-                problems.append(f"the location {name} is not loaded{why}")
+                problems.append(not_loaded(name, entry.load_error))
                 continue
             for repository in entry.code_location.get_repositories().values():
                 if not repository.has_sensor(DISPATCHER):
