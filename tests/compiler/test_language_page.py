@@ -87,7 +87,7 @@ def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:
         *(
             ("$defs", name)
             for name in (
-                *("schedule", "trigger", "constraint", "calendar", "program", "dataset", "template"),
+                *("schedule", "trigger", "constraint", "calendar", "program", "dataset", "check", "template"),
                 *("task", "task_times"),
                 *("policy", "rewrite_data_files", "operation_window", "conditions", "threshold"),
                 *("health_rules", "maintenance"),

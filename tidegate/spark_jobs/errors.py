@@ -24,6 +24,10 @@ class OutputError(SparkJobError):
     """The output does not fit its dataset, for example rows outside the run's partitions."""
 
 
+class NotJudged(OutputError):
+    """A check of the output cannot be judged. Nothing was published: it is not known whether it holds."""
+
+
 class SourceError(SparkJobError):
     """The new rows cannot be determined, or the source broke its contract. Nothing was published."""
 

@@ -23,7 +23,12 @@ from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.cycles.schedules import check_cycles
-from tidegate.compiler.rules.datasets.declared import check_expected, check_watched, check_writers
+from tidegate.compiler.rules.datasets.declared import (
+    check_checked,
+    check_expected,
+    check_watched,
+    check_writers,
+)
 from tidegate.compiler.rules.datasets.incremental import check_incremental
 from tidegate.compiler.rules.datasets.own_output import check_own_output
 from tidegate.compiler.rules.datasets.weeks import check_weeks
@@ -151,6 +156,7 @@ def build_app(
     check_writers(app, findings)
     check_own_output(app, findings)
     check_watched(app, findings)
+    check_checked(app, findings)
     check_expected(app, findings)
     check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from tidegate.compiler.builders.checks import build_checks
 from tidegate.compiler.builders.failing import build_alerts, build_deadline
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.compiler.scope.scope import Scope
@@ -56,7 +57,7 @@ def check_write(node: MappingNode, scope: Scope) -> None:
         scope.findings.add("V216", node.values[key], wrong, hint)
 
 
-NOT_OF_ASSETS = ("format", "write", "merge_keys", "on_foreign", "watch")
+NOT_OF_ASSETS = ("format", "write", "merge_keys", "on_foreign", "checks", "watch")
 """Keys about data that Tidegate writes or finds; what becomes of an asset of others is their affair."""
 
 
@@ -103,6 +104,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
         on_foreign="replace" if node.text("on_foreign") == "replace" else "refuse",
+        checks=build_checks(node, scope),
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
         watch=watch_of(node, scope),

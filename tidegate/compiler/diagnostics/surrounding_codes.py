@@ -105,8 +105,20 @@ DATASET_CODES: dict[str, Entry] = {
     "V263": error(
         "key of a dataset that Tidegate writes",
         "A dataset with `asset` is an asset that another location writes, so it has no `format`, `write`,"
-        " `merge_keys`, `on_foreign` or `watch`. Its `path` is the folder of its Parquet files, if Spark"
-        " programs read them.",
+        " `merge_keys`, `on_foreign`, `checks` or `watch`. Its `path` is the folder of its Parquet files, if"
+        " Spark programs read them.",
+    ),
+    "V275": error(
+        "bounds that nothing is within",
+        "The `min` of a check of rows, or of a range, is at most its `max`; both are inclusive.",
+    ),
+    "V276": error(
+        "two checks of one name",
+        "The checks of a dataset have different names. One without `name` has that of its kind and columns.",
+    ),
+    "L439": error(
+        "checks of landed files",
+        "Checks judge the rows of a run before any reader sees them. Landed files are seen at once.",
     ),
     "L436": error(
         "asset that Spark cannot use",

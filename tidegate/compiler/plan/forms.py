@@ -4,6 +4,8 @@ A policy, and the settings of maintenance, as the YAML of an app spells them: wh
 model has bytes and seconds; here are "512MB" and "7d" as in a file. Keys that have their default are left
 out, but for the zone of an operation, which is that of the app.
 
+A dataset has its checks by name, each as it is written, so that a difference names the check that changes.
+
 A task as the YAML of an app spells it: what a difference compares and shows. The model has minutes from
 midnight and resolved names; here are "02:00" and `depends_on` as in a file. Keys that have their default
 are left out. A detected upstream task is listed like one that is named.
@@ -17,7 +19,9 @@ from tidegate.domain.duration import duration_text
 from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.model import (
     NEVER,
+    Check,
     Conditions,
+    Dataset,
     Dependency,
     HealthRules,
     Maintenance,
@@ -31,6 +35,22 @@ from tidegate.domain.model.triggers.task import CATCH_UP_AT_MOST, LAST_DAY, Task
 from tidegate.domain.size import size_text
 
 _NO_HEALTH = HealthRules()
+
+
+def dataset_form(dataset: Dataset) -> dict[str, Any]:
+    """Return a dataset in canonical form with its defaults, but its checks by name as they are written."""
+    checks = {check.name: check_form(check) for check in dataset.checks}
+    return canonical(dataset, defaults=True) | {"checks": checks}
+
+
+def check_form(check: Check) -> dict[str, Any]:
+    """Return a check as builtin values of its YAML, without its name."""
+    form = canonical(check)
+    beside = {"severity": check.severity} if check.severity == "warn" else {}
+    own = {key: value for key, value in form.items() if key not in ("kind", "name", "severity")}
+    # A kind with one field of its own is written as that field alone.
+    alone = own.get(check.kind, own.get("columns"))
+    return {check.kind: own if alone is None else alone, **beside}
 
 
 def policy_form(policy: Policy) -> dict[str, Any]:

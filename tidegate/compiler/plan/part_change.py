@@ -11,8 +11,8 @@ from typing import Any, Literal, cast
 import msgspec
 
 from tidegate.compiler.fingerprint import canonical
-from tidegate.compiler.plan.forms import maintenance_form, policy_form, task_form
-from tidegate.domain.model import App, Maintenance, PartitionScheme, Policy, Schedule
+from tidegate.compiler.plan.forms import dataset_form, maintenance_form, policy_form, task_form
+from tidegate.domain.model import App, Dataset, Maintenance, PartitionScheme, Policy, Schedule
 from tidegate.domain.value import Value
 
 
@@ -119,6 +119,8 @@ def form_of(part: Any) -> dict[str, Any]:
     """Return a part of an app as what a difference compares and shows."""
     if isinstance(part, Schedule) and part.task is not None:
         return task_form(part)
+    if isinstance(part, Dataset):
+        return dataset_form(part)
     if isinstance(part, Policy):
         return policy_form(part)
     if isinstance(part, Maintenance):

@@ -57,6 +57,9 @@ ADVICE = {
 MAIN = ("a schedule", "a task", "a program", "a dataset", "a policy", "an app")
 """The parts that are asked first for a key: what a person means is most often one of them."""
 
+SAYS_NOTHING = ("name",)
+"""Keys that tell nothing about the part that is meant."""
+
 CLEAR = 0.85
 """From this likeness on a typing error is more likely than a key of another part."""
 
@@ -114,7 +117,10 @@ def _owners(key: str, title: str) -> list[str]:
     found = {
         part.title: part
         for part in _language()
-        if key in part.keys and part.title != title and _in_scenario(part) is scenario
+        if key in part.keys
+        and key not in SAYS_NOTHING
+        and part.title != title
+        and _in_scenario(part) is scenario
     }
     inner = [name for name, part in found.items() if title in part.around]
     main = [name for name in MAIN if name in found and name not in inner]

@@ -28,7 +28,7 @@ _TYPES = {
 }
 
 
-_LISTED = ("a constraint", "an action", "an expectation")
+_LISTED = ("a constraint", "a check", "an action", "an expectation")
 """Titles of members of lists."""
 
 

@@ -15,6 +15,17 @@ from tidegate.domain.model.app import (
     App,
     encode,
 )
+from tidegate.domain.model.check import (
+    Bounds,
+    Check,
+    CheckBase,
+    MatchesCheck,
+    NotNullCheck,
+    RangeCheck,
+    RowsCheck,
+    UniqueCheck,
+    ValuesCheck,
+)
 from tidegate.domain.model.constraint import (
     DEFAULT_TIMEOUT,
     NEVER,

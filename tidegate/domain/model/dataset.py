@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Literal
 
+from tidegate.domain.model.check import Check
 from tidegate.domain.model.shared import At, Day, Deadline, Routes
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
@@ -85,6 +86,7 @@ class Dataset(Value, kw_only=True):
         merge_keys: for `merge`, the columns that identify a row within its partition.
         on_foreign: what a publish does with rows that other writers than Tidegate have changed since its run
             began: it replaces them, or it refuses to.
+        checks: what the rows of each run that writes it promise, in the order of the YAML.
         renamed_from: former names; the first one that is deployed goes on under this name.
         stored_as: the place in the warehouse, "app/name", of a dataset without path that was renamed; the
             store records it, the YAML does not have it.
@@ -104,6 +106,7 @@ class Dataset(Value, kw_only=True):
     write: WriteMode | None = None
     merge_keys: tuple[str, ...] = ()
     on_foreign: OnForeign = "refuse"
+    checks: tuple[Check, ...] = ()
     renamed_from: tuple[str, ...] = ()
     stored_as: str | None = None
     allow_empty: bool = False

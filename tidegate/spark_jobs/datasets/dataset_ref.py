@@ -13,7 +13,7 @@ from itertools import permutations
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from tidegate.domain.model import Dataset, OnForeign, PartitionScheme, WriteMode
+from tidegate.domain.model import Check, Dataset, OnForeign, PartitionScheme, WriteMode
 from tidegate.domain.part_name import Ref, app_of, name_in, whole_name
 from tidegate.domain.partition_key import join_key, split_key, validate_key
 from tidegate.domain.value import Value
@@ -53,6 +53,7 @@ class DatasetRef(Value, kw_only=True):
         on_foreign: what a publish does with rows that others have changed since its run began.
         asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, name].
         allow_empty: whether a reported partition of landed files may be without files.
+        checks: what the rows of a run promise, which are judged before they are published.
     """
 
     app: str
@@ -66,6 +67,11 @@ class DatasetRef(Value, kw_only=True):
     on_foreign: OnForeign = "refuse"
     asset: str = ""
     allow_empty: bool = False
+    checks: tuple[Check, ...] = ()
+
+    def __hash__(self) -> int:
+        """Return the hash of its name: what a check lists cannot be hashed."""
+        return hash((self.app, self.name))
 
     @property
     def id(self) -> str:
@@ -141,6 +147,7 @@ def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
         merge_keys=dataset.merge_keys,
         on_foreign=dataset.on_foreign,
         allow_empty=dataset.allow_empty,
+        checks=dataset.checks,
     )
 
 

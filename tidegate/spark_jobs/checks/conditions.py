@@ -1,0 +1,159 @@
+"""When a row breaks a check: one condition a kind, built from the columns of the rows.
+
+What the columns show is found here, before a run stages its rows and again for the staged ones: a check with
+a column that there is not, or of a type that it cannot compare, fails the run and is never "passed".
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+from typing import Any, assert_never
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+
+from tidegate.domain.model import (
+    Bounds,
+    Check,
+    MatchesCheck,
+    NotNullCheck,
+    RangeCheck,
+    RowsCheck,
+    UniqueCheck,
+    ValuesCheck,
+)
+from tidegate.spark_jobs.checks.literals import FLOATING, NoLiteral, bound_of, values_of
+from tidegate.spark_jobs.datasets.column_names import spelling
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.errors import NotJudged
+from tidegate.spark_jobs.java.jvm import java_classes
+
+
+def refuse_unjudged(spark: SparkSession, ref: DatasetRef, columns: StructType) -> None:
+    """Refuse an output whose columns show that one of its checks cannot be judged.
+
+    Args:
+        columns: of the program's output; partition columns that it lacks are added when it is staged.
+
+    Raises:
+        NotJudged: a check has a column that there is not, or that it cannot compare.
+    """
+    dimensions = ref.dimensions()
+    own = [field for field in columns.fields if spelling(field.name, dimensions) is None]
+    staged = StructType([*own, *(StructField(name, StringType()) for name in dimensions)])
+    for check in ref.checks:
+        condition(spark, ref, check, staged)
+
+
+def condition(spark: SparkSession, ref: DatasetRef, check: Check, columns: StructType) -> Column | None:
+    """Return when a row breaks a check; None for a kind that does not judge rows one by one.
+
+    Raises:
+        NotJudged: the check cannot be judged with these columns.
+    """
+    try:
+        return _condition(spark, check, columns)
+    except (NoLiteral, _NoSuchColumn) as error:
+        raise not_judged(ref, check, str(error)) from error
+
+
+def not_judged(ref: DatasetRef, check: Check, why: str) -> NotJudged:
+    """Return the error of a check that cannot be judged."""
+    place = f" ({check.at})" if check.at is not None else ""
+    return NotJudged(
+        f"{ref.id}: the check {check.name}{place} cannot be judged: {why}",
+        "correct the check, or the output of the program; nothing is published",
+    )
+
+
+class _NoSuchColumn(ValueError):
+    pass
+
+
+def _condition(spark: SparkSession, check: Check, columns: StructType) -> Column | None:
+    fields = {name: _field(name, columns) for name in check.columns_read}
+    match check:
+        case RowsCheck():
+            return None
+        case NotNullCheck():
+            return _any(_column(field).isNull() for field in fields.values())
+        case UniqueCheck():
+            for field in fields.values():
+                if _has_map(field.dataType):
+                    raise NoLiteral(
+                        f"{field.name} is {field.dataType.simpleString()}, and maps have no order"
+                    )
+            return None
+        case ValuesCheck():
+            return _any(_outside(spark, fields[name], values) for name, values in check.values.items())
+        case RangeCheck():
+            return _any(_beyond(spark, fields[name], bounds) for name, bounds in check.range.items())
+        case MatchesCheck():
+            return _any(_unlike(spark, fields[name], text) for name, text in check.matches.items())
+        case _:
+            assert_never(check)
+
+
+def _outside(spark: SparkSession, field: StructField, values: Any) -> Column:
+    literals = values_of(spark, field.dataType, values)
+    column = _column(field)
+    # -0.0 and 0.0 are one value, which a set of literals would tell apart.
+    plain = column + sf.lit(0.0).cast(field.dataType) if isinstance(field.dataType, FLOATING) else column
+    return column.isNotNull() & ~plain.isin(literals)
+
+
+def _beyond(spark: SparkSession, field: StructField, bounds: Bounds) -> Column:
+    column, kind = _column(field), field.dataType
+    beyond: list[Column] = [sf.isnan(column)] if isinstance(kind, FLOATING) else []
+    if bounds.min is not None:
+        beyond.append(column < bound_of(spark, kind, bounds.min, least=True))
+    if bounds.max is not None:
+        beyond.append(column > bound_of(spark, kind, bounds.max, least=False))
+    return column.isNotNull() & _any(beyond)
+
+
+def _unlike(spark: SparkSession, field: StructField, pattern: str) -> Column:
+    if not isinstance(field.dataType, StringType):
+        raise NoLiteral(f"{field.name} is {field.dataType.simpleString()}, and only a text matches a pattern")
+    java: Any = java_classes(spark)
+    try:
+        java.java.util.regex.Pattern.compile(pattern)
+    except Py4JJavaError as error:
+        why = str(error.java_exception.getDescription())
+        raise NoLiteral(f"{pattern!r} is not a regular expression: {why}") from error
+    column = _column(field)
+    return column.isNotNull() & ~column.rlike(rf"\A(?:{pattern})\z")
+
+
+def _any(conditions: Iterator[Column] | list[Column]) -> Column:
+    return reduce(or_, conditions)
+
+
+def column_of(name: str, columns: StructType) -> Column:
+    """Return a column by its name in any case, which is one of these."""
+    return _column(_field(name, columns))
+
+
+def _column(field: StructField) -> Column:
+    return sf.col("`" + field.name.replace("`", "``") + "`")
+
+
+def _field(name: str, columns: StructType) -> StructField:
+    spelled = spelling(name, columns.fieldNames())
+    if spelled is None:
+        raise _NoSuchColumn(f"there is no column {name}; there are {', '.join(columns.fieldNames())}")
+    return columns[spelled]
+
+
+def _has_map(kind: DataType) -> bool:
+    match kind:
+        case MapType():
+            return True
+        case ArrayType():
+            return _has_map(kind.elementType)
+        case StructType():
+            return any(_has_map(each.dataType) for each in kind.fields)
+        case _:
+            return False

@@ -1,0 +1,166 @@
+"""Judges staged rows by the checks of their dataset: one aggregation, and one grouping for each `unique`.
+
+    rows ──► from what staging has counted
+    not_null, values, range, matches ──► one aggregation over the staged files
+    unique ──► one grouping for each set of columns
+    a check that has failed ──► once more, for the keys of up to five bad rows
+
+The rows are read from the staged files, so the program's plan does not run again, and what is judged is what
+would be published. All checks of all outputs are judged, also after one that has failed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as sf
+from pyspark.sql.types import BinaryType, StructType
+
+from tidegate.domain.commits import SAMPLES, CheckVerdict
+from tidegate.domain.model import Check, RowsCheck, UniqueCheck
+from tidegate.domain.wording import first_of, plural
+from tidegate.spark_jobs.checks.conditions import column_of, condition
+from tidegate.spark_jobs.datasets.column_names import spelling
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+
+MAX_SAMPLE_CHARACTERS = 200
+"""A longer value of a key is cut."""
+LOOKED_AT = 50
+"""The first bad rows, by their keys, of which those with different keys are samples."""
+MAX_SAMPLE_COLUMNS = 8
+"""The most columns of which a sample has the value."""
+GROUP_SIZE = "__tidegate_group_size"
+
+
+class Finding(NamedTuple):
+    """What a check has found: bad rows or partitions, and some of them."""
+
+    bad: int = 0
+    found: str = ""
+    partitions: tuple[str, ...] = ()
+    samples: tuple[dict[str, str | None], ...] = ()
+
+
+def judge(
+    ref: DatasetRef, counts: Mapping[str, int], rows: Callable[[], DataFrame]
+) -> tuple[CheckVerdict, ...]:
+    """Judge the staged rows of one output, and return a verdict of each check of its dataset in their order.
+
+    Args:
+        counts: the number of rows of each partition that the run writes; one without rows has 0.
+        rows: returns the staged rows; not called where no check needs them.
+
+    Raises:
+        NotJudged: a check cannot be judged.
+    """
+    total = sum(counts.values())
+    needs_rows = total > 0 and any(not isinstance(check, RowsCheck) for check in ref.checks)
+    found = _of_rows(ref, total, rows()) if needs_rows else {}
+    for check in ref.checks:
+        if isinstance(check, RowsCheck):
+            found[check.name] = _of_counts(check, counts)
+    return tuple(_verdict(ref, check, total, found.get(check.name, Finding())) for check in ref.checks)
+
+
+def _verdict(ref: DatasetRef, check: Check, total: int, finding: Finding) -> CheckVerdict:
+    return CheckVerdict(
+        dataset=ref.id,
+        name=check.name,
+        kind=check.kind,
+        severity=check.severity,
+        passed=finding.bad == 0,
+        found=finding.found or f"{plural(total, 'row')}: {check.rule()}",
+        rows=total,
+        bad=finding.bad,
+        partitions=finding.partitions,
+        samples=finding.samples,
+    )
+
+
+def _of_counts(check: RowsCheck, counts: Mapping[str, int]) -> Finding:
+    least, most = check.min or 0, check.max
+    bad = {key: rows for key, rows in counts.items() if rows < least or (most is not None and rows > most)}
+    if not bad:
+        return Finding()
+    listed = [f"{key}: {plural(rows, 'row')}" if key else plural(rows, "row") for key, rows in bad.items()]
+    return Finding(
+        bad=len(bad),
+        found=f"{first_of(listed, SAMPLES)}, {check.rule()}",
+        partitions=tuple(bad)[:SAMPLES],
+    )
+
+
+def _of_rows(ref: DatasetRef, total: int, rows: DataFrame) -> dict[str, Finding]:
+    """Return what the checks that need the rows have found, by name."""
+    spark, columns = rows.sparkSession, rows.schema
+    conditions = [(check, condition(spark, ref, check, columns)) for check in ref.checks]
+    found: dict[str, Finding] = {}
+    scalar = [(check, when) for check, when in conditions if when is not None]
+    counted = _counted(rows, [when for _, when in scalar])
+    for (check, when), bad in zip(scalar, counted, strict=True):
+        if bad:
+            samples = _samples(rows.where(when), _key_columns(ref, check, columns), columns)
+            found[check.name] = _bad_rows(check, total, bad, samples)
+    grouped: dict[tuple[str, ...], Finding] = {}
+    for check in ref.checks:
+        if isinstance(check, UniqueCheck):
+            names = tuple(sorted(name.lower() for name in check.columns))
+            if names not in grouped:
+                grouped[names] = _repeated(check, total, rows)
+            found[check.name] = grouped[names]
+    return found
+
+
+def _counted(rows: DataFrame, conditions: Sequence[Column]) -> list[int]:
+    """Return for each condition how many rows meet it, by one aggregation."""
+    if not conditions:
+        return []
+    counts = [sf.count_if(when).alias(f"c{at}") for at, when in enumerate(conditions)]
+    return [int(count) for count in cast(Row, rows.agg(*counts).first())]
+
+
+def _bad_rows(check: Check, total: int, bad: int, samples: tuple[dict[str, str | None], ...]) -> Finding:
+    found = f"{bad} of {plural(total, 'row')}: {check.broken()}"
+    return Finding(bad=bad, found=found, samples=samples)
+
+
+def _repeated(check: UniqueCheck, total: int, rows: DataFrame) -> Finding:
+    """Return the rows of groups that have more than one, in the columns of the check."""
+    columns = [column_of(name, rows.schema) for name in check.columns]
+    known = rows.where(~_any_null(columns)).select(*columns)
+    groups = known.groupBy(*columns).agg(sf.count("*").alias(GROUP_SIZE)).where(f"{GROUP_SIZE} > 1")
+    bad = cast(Row, groups.agg(sf.coalesce(sf.sum(GROUP_SIZE), sf.lit(0))).first())[0]
+    if not bad:
+        return Finding()
+    names = tuple(spelling(name, rows.columns) or name for name in check.columns)
+    return _bad_rows(check, total, int(bad), _samples(groups, names, rows.schema))
+
+
+def _any_null(columns: Sequence[Column]) -> Column:
+    first, *others = (column.isNull() for column in columns)
+    for other in others:
+        first = first | other
+    return first
+
+
+def _key_columns(ref: DatasetRef, check: Check, columns: StructType) -> tuple[str, ...]:
+    """Return what identifies a bad row for people: its partition, its merge keys, and what is judged."""
+    wanted = (*ref.dimensions(), *ref.merge_keys, *check.columns_read)
+    spelled = (spelling(name, columns.fieldNames()) for name in wanted)
+    return tuple(dict.fromkeys(name for name in spelled if name is not None))
+
+
+def _samples(bad: DataFrame, names: Sequence[str], columns: StructType) -> tuple[dict[str, str | None], ...]:
+    """Return the keys of some bad rows as texts, the same ones whenever the rows are the same."""
+    shown = names[:MAX_SAMPLE_COLUMNS]
+    texts = [_text(name, columns).alias(f"c{at}") for at, name in enumerate(shown)]
+    order = [f"c{at}" for at in range(len(shown))]
+    # Spark keeps only the first rows of each task. Making all keys distinct would move every bad row.
+    rows = dict.fromkeys(tuple(row) for row in bad.select(*texts).orderBy(*order).limit(LOOKED_AT).collect())
+    return tuple(dict(zip(shown, row, strict=True)) for row in [*rows][:SAMPLES])
+
+
+def _text(name: str, columns: StructType) -> Column:
+    column = column_of(name, columns)
+    text = sf.hex(column) if isinstance(columns[name].dataType, BinaryType) else column.cast("string")
+    return sf.substring(text, 1, MAX_SAMPLE_CHARACTERS)
