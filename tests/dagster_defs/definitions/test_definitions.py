@@ -12,7 +12,7 @@ from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
-from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
+from tidegate.domain.model import App, CronTrigger, Dataset, Program, RowsCheck, Schedule, UniqueCheck
 
 pytestmark = pytest.mark.dagster
 
@@ -46,6 +46,23 @@ def test_an_asset_shows_its_app_its_place_and_its_inputs(repository: RepositoryD
     assert graph.get(key("raw")).metadata["yaml"].value == "s.yaml:3:3"
     assert graph.get(key("report")).parent_keys == {key("clean")}
     assert graph.get(key("notify")).parent_keys == {key("report")}
+
+
+def test_a_program_has_an_asset_check_for_each_check_of_what_it_writes(store: ReferenceStore) -> None:
+    app = sample_app()
+    checks = (RowsCheck(name="rows", min=1), UniqueCheck(name="u", columns=("id", "leg"), severity="warn"))
+    clean = msgspec.structs.replace(app.datasets["clean"], checks=checks)
+    deploy(store, msgspec.structs.replace(app, datasets={**app.datasets, "clean": clean}))
+
+    graph = repository_of(location_of(store)).asset_graph
+
+    shown = {each.name: graph.get(each) for each in graph.asset_check_keys}
+    assert {each.asset_key for each in graph.asset_check_keys} == {key("clean")}
+    assert {name: check.description for name, check in shown.items()} == {
+        "rows": "at least 1 row",
+        "u": "id and leg unique",
+    }
+    assert shown["u"].metadata["severity"].value == "warn"
 
 
 def test_there_is_one_running_dispatcher(repository: RepositoryDefinition) -> None:

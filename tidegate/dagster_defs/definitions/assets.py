@@ -15,6 +15,7 @@ from inspect import signature
 from typing import Any
 
 from dagster import (
+    AssetCheckSpec,
     AssetDep,
     AssetExecutionContext,
     AssetsDefinition,
@@ -114,11 +115,12 @@ def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: P
     """
     inputs = {key.to_python_identifier(): key for key in assets.reads}
     outputs = {spec.key.to_python_identifier(): spec.key for spec in specs}
+    checks = {f"check_{number}": spec for number, spec in enumerate(_check_specs(assets))}
     op = ProgramOp(
         compute_fn=function,
         name=assets.op,
         ins=dict.fromkeys(inputs, ONLY_A_DEPENDENCY),
-        outs=dict.fromkeys(outputs, ONLY_AN_EVENT),
+        outs=dict.fromkeys((*outputs, *checks), ONLY_AN_EVENT),
         config_schema=CONFIG,
         tags={PROGRAM: assets.ref},
     )
@@ -127,6 +129,7 @@ def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: P
         keys_by_output_name=outputs,
         node_def=op,
         specs=specs,
+        check_specs_by_output_name=checks or None,
         # Dagster allows outputs with and without partitions in one op only with can_subset.
         can_subset=len({spec.partitions_def for spec in specs}) > 1,
         backfill_policy=BackfillPolicy.single_run() if assets.scheme is not None else None,
@@ -190,6 +193,21 @@ def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
             # A run that loses its claim succeeds without writing.
             skippable=True,
         )
+
+
+def _check_specs(assets: ProgramAssets) -> Iterator[AssetCheckSpec]:
+    """Yield what Dagster shows of the checks of the datasets that a program owns.
+
+    Their runs report what they have found; the check itself is judged before the publish, and not by Dagster.
+    """
+    for key, dataset in assets.owned.items():
+        for check in dataset.checks:
+            yield AssetCheckSpec(
+                check.name,
+                asset=key,
+                description=check.rule(),
+                metadata=_metadata(check.at, {"kind": check.kind, "severity": check.severity}),
+            )
 
 
 def _deps(assets: ProgramAssets) -> list[AssetDep]:

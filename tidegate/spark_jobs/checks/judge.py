@@ -10,14 +10,16 @@ would be published. All checks of all outputs are judged, also after one that ha
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, cast
+from contextlib import AbstractContextManager, ExitStack
+from typing import NamedTuple, Protocol, cast
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BinaryType, StructType
 
 from tidegate.domain.commits import SAMPLES, CheckVerdict
 from tidegate.domain.model import Check, RowsCheck, UniqueCheck
+from tidegate.domain.published import PublishedPartition
 from tidegate.domain.wording import first_of, plural
 from tidegate.spark_jobs.checks.conditions import column_of, condition
 from tidegate.spark_jobs.datasets.column_names import spelling
@@ -39,6 +41,37 @@ class Finding(NamedTuple):
     found: str = ""
     partitions: tuple[str, ...] = ()
     samples: tuple[dict[str, str | None], ...] = ()
+
+
+class Staged(Protocol):
+    """A staged output; see `publication.table_format.StagedOutput`."""
+
+    @property
+    def ref(self) -> DatasetRef: ...
+
+    def result(self) -> tuple[PublishedPartition, ...]: ...
+
+    def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]: ...
+
+
+def judge_staged(outputs: Sequence[Staged], start: Callable[[], SparkSession]) -> tuple[CheckVerdict, ...]:
+    """Judge all outputs of a run, and return the verdicts of all their checks.
+
+    Args:
+        start: returns the session, or starts it; not called where no check needs the rows.
+
+    Raises:
+        NotJudged: a check cannot be judged.
+    """
+    return tuple(verdict for output in outputs for verdict in _judge_output(output, start))
+
+
+def _judge_output(output: Staged, start: Callable[[], SparkSession]) -> tuple[CheckVerdict, ...]:
+    if not output.ref.checks:
+        return ()
+    counts = {part.key: part.rows for part in output.result()}
+    with ExitStack() as opened:
+        return judge(output.ref, counts, lambda: opened.enter_context(output.rows(start())))
 
 
 def judge(
@@ -86,7 +119,7 @@ def _of_counts(check: RowsCheck, counts: Mapping[str, int]) -> Finding:
     return Finding(
         bad=len(bad),
         found=f"{first_of(listed, SAMPLES)}, {check.rule()}",
-        partitions=tuple(bad)[:SAMPLES],
+        partitions=tuple(key for key in bad if key)[:SAMPLES],
     )
 
 

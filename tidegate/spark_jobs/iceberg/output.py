@@ -7,6 +7,7 @@ to the existing rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -42,7 +43,12 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import (
     sql_name,
 )
 from tidegate.spark_jobs.iceberg.catalog.half_done import may_exist, staged_names
-from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
+from tidegate.spark_jobs.iceberg.staging.files import (
+    StagedFiles,
+    rows_of_staged,
+    stage_files,
+    staging_folder,
+)
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
@@ -98,6 +104,12 @@ class StagedIceberg(Value, kw_only=True):
 
     def cleaning_step(self) -> CommitStep:
         return DropStagingTables(table=self.step.table, commit=self.step.commit, root=self.root)
+
+    def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
+        catalog = catalog_of(spark)
+        if self.step.snapshot:
+            return nullcontext(spark.table(sql_name((STAGING_NAMESPACE, self.step.staging))))
+        return rows_of_staged(catalog, catalog.staged[self.step.staging])
 
     def result(self) -> tuple[PublishedPartition, ...]:
         return tuple(

@@ -12,6 +12,7 @@ same for all.
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import AtomicType, StructType
@@ -112,6 +113,10 @@ class StagedParquet(Value, kw_only=True):
             )
             for key, entry in entries.items()
         )
+
+    def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
+        staging = staging_folder(self.root, self.commit, self.token)
+        return nullcontext(read_folders(spark, self.schema, [staging] if self.folders else []))
 
     def _path(self, key: str) -> str:
         middle = self.ref.data_folder(key)

@@ -5,6 +5,7 @@ kinds of commit steps in `steps/`, and one line in `formats.py`. No other module
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +43,10 @@ class StagedOutput(Protocol):
 
     def result(self) -> tuple[PublishedPartition, ...]:
         """Return the partitions that are reported once all steps are done."""
+        ...
+
+    def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
+        """Return its rows, read from the staged files; the frame is valid inside the context."""
         ...
 
 

@@ -15,7 +15,8 @@ import base64
 import binascii
 import re
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,7 @@ class StagedFiles:
         manifest: their list, see `StagingFolder.save`; "" for those of a staging table.
         snapshot: id of the staging table's snapshot; 0 without one.
         root: the folder of the table's data.
+        table: the table in memory for which this process has written them; None for any other files.
     """
 
     files: tuple[Any, ...]
@@ -62,6 +64,7 @@ class StagedFiles:
     root: str = ""
     manifest: str = ""
     snapshot: int = 0
+    table: Any | None = None
 
 
 class StagingFolder:
@@ -184,7 +187,9 @@ def stage_files(
     spec = private.spec()
     manifest = folder.save(name, written, spec, io)
     files = tuple(each(written))
-    return StagedFiles(files=files, schema=wide, spec=spec, io=io, root=root, manifest=manifest)
+    return StagedFiles(
+        files=files, schema=wide, spec=spec, io=io, root=root, manifest=manifest, table=private
+    )
 
 
 def _private_table(
@@ -225,6 +230,32 @@ def _write(catalog: IcebergCatalog, private: Any, rows: DataFrame) -> Any:
                 return catalog.java.java.util.ArrayList(written.fetchNewFiles(private, key))
         finally:
             written.clearRewrite(private, key)
+
+
+@contextmanager
+def rows_of_staged(catalog: IcebergCatalog, staged: StagedFiles) -> Iterator[DataFrame]:
+    """Return the rows of files that this process has staged, as Iceberg's rewriting reads files.
+
+    No table has the files yet, and none is made for them. The frame is valid inside the context.
+    """
+    api, key, table = catalog.api, str(uuid.uuid4()), staged.table
+    assert table is not None, "the files were staged by this process"
+    with java_failures("read the staged files"):
+        schema = api.SchemaParser.toJson(staged.schema)
+        spec = api.PartitionSpecParser.toJson(staged.spec)
+        every = api.expressions.ResidualEvaluator.unpartitioned(api.expressions.Expressions.alwaysTrue())
+        gateway: Any = catalog.spark.sparkContext._gateway
+        none = gateway.new_array(api.DeleteFile, 0)
+        tasks = catalog.java.java.util.ArrayList()
+        for file in staged.files:
+            tasks.add(api.BaseFileScanTask(file, none, schema, spec, every))
+        sets = api.spark.ScanTaskSetManager.get()
+        sets.stageTasks(table, key, tasks)
+    try:
+        with cached_table(catalog.cache, key, table):
+            yield catalog.spark.read.format("iceberg").option("scan-task-set-id", key).load(key)
+    finally:
+        sets.removeTasks(table, key)
 
 
 def read_manifest(catalog: IcebergCatalog, manifest: str, io: Any) -> StagedFiles | None:
