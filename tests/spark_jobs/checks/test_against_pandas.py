@@ -3,14 +3,16 @@
 import random
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from decimal import Decimal
 from math import isnan, nan
 from typing import Any
 
 import pandas as pd
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from tests.spark_jobs.frames import frame_of
 from tidegate.domain.model import (
     Bounds,
     Check,
@@ -25,6 +27,8 @@ from tidegate.domain.model import (
 )
 from tidegate.spark_jobs.checks.judge import judge
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+
+pytestmark = pytest.mark.spark
 
 SCHEMA = (
     "id bigint, Day string, price double, share float, state string, sum decimal(10,2), on date, ok boolean"
@@ -112,15 +116,18 @@ def some_rows(seed: int, rows: int, nulls: float) -> list[tuple[Any, ...]]:
     ]  # fmt: skip
 
 
+def rows_of(spark: SparkSession, data: list[tuple[Any, ...]]) -> DataFrame:
+    texts = [[str(value) if isinstance(value, Decimal | date) else value for value in row] for row in data]
+    return frame_of(spark, texts, SCHEMA)
+
+
 @pytest.mark.parametrize(("seed", "rows", "nulls"), [(1, 0, 0.0), (2, 1, 0.0), (4, 61, 0.3), (5, 30, 1.0)])
 def test_checks_find_what_pandas_finds(spark: SparkSession, seed: int, rows: int, nulls: float) -> None:
     data = some_rows(seed, rows, nulls)
     frame = pd.DataFrame(data, columns=[part.split()[0] for part in SCHEMA.split(", ")], dtype=object)
     ref = DatasetRef(app="shop", name="orders", checks=CHECKS)
 
-    verdicts = {
-        each.name: each for each in judge(ref, {"": rows}, lambda: spark.createDataFrame(data, SCHEMA))
-    }
+    verdicts = {each.name: each for each in judge(ref, {"": rows}, lambda: rows_of(spark, data))}
 
     assert list(verdicts) == [check.name for check in CHECKS]
     assert {name: verdicts[name].bad for name in BAD} == {
@@ -138,6 +145,7 @@ def test_rows_are_counted_in_each_of_a_thousand_partitions(spark: SparkSession) 
     days = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2000-01-01"))
     data = pd.DataFrame({"day": [key for at, key in enumerate(keys) for _ in range(at % 4)]})
     data["id"] = range(len(data))
+    frame = frame_of(spark, [*data.itertuples(index=False, name=None)], "day string, id bigint")
     counts = data.groupby("day").size().reindex(keys, fill_value=0)
     checks = (
         RowsCheck(name="some", min=1),
@@ -146,7 +154,7 @@ def test_rows_are_counted_in_each_of_a_thousand_partitions(spark: SparkSession) 
     )
     ref = DatasetRef(app="shop", name="orders", scheme=days, checks=checks)
 
-    some, few, unique = judge(ref, counts.to_dict(), lambda: spark.createDataFrame(data))
+    some, few, unique = judge(ref, counts.to_dict(), lambda: frame)
 
     assert (some.bad, few.bad) == (int((counts < 1).sum()), int((counts > 2).sum())) == (250, 250)
     assert some.partitions == tuple(counts[counts < 1].index[:5])

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, assert_never
 
-from py4j.protocol import Py4JJavaError
+from pyspark.errors.exceptions.captured import IllegalArgumentException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
@@ -83,7 +83,7 @@ def _condition(spark: SparkSession, check: Check, columns: StructType) -> Column
             for field in fields.values():
                 if _has_map(field.dataType):
                     raise NoLiteral(
-                        f"{field.name} is {field.dataType.simpleString()}, and maps have no order"
+                        f"{field.name} is {field.dataType.simpleString()}, and maps cannot be compared"
                     )
             return None
         case ValuesCheck():
@@ -120,8 +120,8 @@ def _unlike(spark: SparkSession, field: StructField, pattern: str) -> Column:
     java: Any = java_classes(spark)
     try:
         java.java.util.regex.Pattern.compile(pattern)
-    except Py4JJavaError as error:
-        why = str(error.java_exception.getDescription())
+    except IllegalArgumentException as error:
+        why = str(error).partition("\n")[0]
         raise NoLiteral(f"{pattern!r} is not a regular expression: {why}") from error
     column = _column(field)
     return column.isNotNull() & ~column.rlike(rf"\A(?:{pattern})\z")
