@@ -43,6 +43,7 @@ from tidegate.scheduler.model.run import ENDED, RunStatus
 from tidegate.scheduler.simulation.arrivals import Report
 from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.tables import SimulatedTables
+from tidegate.scheduler.simulation.withheld import SimulatedPublishes
 from tidegate.scheduler.simulation.world import Launches
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.programs.params import Params
@@ -55,12 +56,14 @@ class RealWorld:
 
     Attributes:
         tables: what is measured of tables; operations on them do not run here.
+        publishes: of no use: no run of these scenarios ends `withheld`.
         launched: every run that was launched, with what its program was called with.
         faults: what Dagster has of a run and should not, or the other way round.
     """
 
     def __init__(self, dagster: RealDagster, app: str, store: SqlStore, scenario: Scenario) -> None:
         self.tables = SimulatedTables(store)
+        self.publishes = SimulatedPublishes(store)
         self.launched: list[SimulatedRun] = []
         self.faults: list[str] = []
         self._dagster = dagster

@@ -25,6 +25,7 @@ from tidegate.compiler.scenarios.model.scenario import (
     ExpectNone,
     ExpectRefused,
     ExpectWaiting,
+    ExpectWithheld,
     Scenario,
 )
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
@@ -42,6 +43,9 @@ def other_values(expected: Expected, within: timedelta) -> Iterator[tuple[str, E
         return
     if isinstance(expected, ExpectInstance | ExpectInstances):
         yield from other_instances(expected)
+        return
+    if isinstance(expected, ExpectWithheld):
+        yield "another key", replace(expected, key="2013-01-01")
         return
     if isinstance(expected, ExpectDue | ExpectDebt):
         yield from other_states_of_tables(expected, within)

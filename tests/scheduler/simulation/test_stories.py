@@ -66,6 +66,7 @@ def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
         "rules",
         "two_apps",
         "weeks",
+        "withheld",
         "backfills",
     }
 

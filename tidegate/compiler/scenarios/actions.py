@@ -30,6 +30,7 @@ from tidegate.compiler.scenarios.model.scenario import (
     Delete,
     Deploy,
     Down,
+    EndWithheld,
     FailLaunch,
     Given,
     PartitionsArrive,
@@ -222,6 +223,20 @@ def _on_schedule(struct: type[Action]) -> Callable[[Node, ExampleScope], Action 
     return read
 
 
+def _on_withheld(do: str) -> Callable[[Node, ExampleScope], Action | None]:
+    """Return the reader of an action on a withheld publish: of a schedule with a key, or of an instance."""
+
+    def read(node: Node, scope: ExampleScope) -> Action | None:
+        if not isinstance(node, MappingNode):
+            return read_fields(EndWithheld, None, scope, {"schedule": scope.name(node, "schedule"), "do": do})
+        schedule, key = node.get("schedule"), node.get("key") or node.get("scheduled")
+        name = _task(node, scope)["task"] if schedule is None else scope.name(schedule, "schedule")
+        read = {"schedule": name, "do": do} | ({} if key is None else {"key": scope.key(key)})
+        return read_fields(EndWithheld, None, scope, read)
+
+    return read
+
+
 def _update(node: MappingNode, scope: ExampleScope) -> Action | None:
     known = [scope.name(key, "schedule") for key in node.keys.values()]
     return None if None in known else Update(changes=plain(node))
@@ -283,6 +298,8 @@ ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
     "restart": _restart,
     "down": _down,
     "fail_launch": _on_schedule(FailLaunch),
+    "release": _on_withheld("release"),
+    "abandon": _on_withheld("abandon"),
     "instance": instance,
     "report": report,
     "backfill": backfill,

@@ -24,6 +24,7 @@ from tidegate.compiler.scenarios.model.scenario import (
     ExpectNone,
     ExpectRefused,
     ExpectWaiting,
+    ExpectWithheld,
 )
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.compiler.scenarios.scope import ExampleScope, read_fields, text_of, texts
@@ -36,6 +37,7 @@ EXPECTATIONS: dict[str, type[Expected]] = {
     "discarded": ExpectDiscarded,
     "none": ExpectNone,
     "late": ExpectLate,
+    "withheld": ExpectWithheld,
     "instance": ExpectInstance,
     "instances": ExpectInstances,
     "refused": ExpectRefused,

@@ -115,6 +115,8 @@ def _trouble(entry: Entry, job: Job, later: Sequence[Entry]) -> tuple[AlertKind 
         case EntryKind.LAUNCH_FAILED if entry.reason == Reason.F_LAUNCH.value:
             return AlertKind.DEAD_LETTER, Reason.F_LAUNCH
         case EntryKind.RUN if entry.data.get("status") == RunStatus.FAILED and job.maintenance is None:
+            if "withheld" in entry.data:
+                return AlertKind.FAILED, Reason.F_CHECK
             goes_on = any(each.kind in (EntryKind.RETRY, EntryKind.RECOVERED) for each in _next_of(later))
             return (None, None) if goes_on else (AlertKind.FAILED, Reason.F_RUN)
         case EntryKind.DISCARDED if job.state is JobState.FAILED and entry.reason is not None:

@@ -7,7 +7,8 @@ and triggers other schedules like any run.
 
 A job whose run has failed may get a further attempt (`scheduler.decision.fold.retry`), in the same
 transaction. Then `run` triggers hear nothing of the failure yet. If another process has finished the run's
-publish, the job has succeeded, and they hear of a success (`scheduler.decision.fold.recovered`).
+publish, the job has succeeded, and they hear of a success (`scheduler.decision.fold.recovered`). A run whose
+publish is withheld has failed with F-CHECK (`withheld`).
 
 An observation takes effect at the instant at which it happened: earlier instants are replayed first.
 One that is older than the engine's clock takes effect at the clock, since past decisions do not change.
@@ -28,6 +29,7 @@ from tidegate.scheduler.decision.fold.retry import retry_at
 from tidegate.scheduler.decision.fold.run_events import heard_by, run_events
 from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.intake.lost_starts import start_again
+from tidegate.scheduler.intake.withheld import LeftWithheld, withheld_by
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -51,6 +53,8 @@ from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 RANK = {status: rank for rank, status in enumerate(status for status in RunStatus if status not in ENDED)}
 """Statuses in the order in which a run passes through them; every end comes after them."""
+
+UNSUCCESSFUL = (RunStatus.FAILED, RunStatus.CANCELLED)
 
 
 class RunObservation(Value, kw_only=True):
@@ -100,8 +104,11 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
     before = known.get(seen.run_id)
     job = _job_of(transaction, seen)
     lost = seen.job is not None and job is None
-    if job is not None and job.raised and seen.status is RunStatus.CANCELLED:
-        # It had noted its failure before it was terminated.
+    withheld = (
+        None if job is None or seen.status not in UNSUCCESSFUL else withheld_by(transaction, job, seen.run_id)
+    )
+    if job is not None and (job.raised or withheld is not None) and seen.status is RunStatus.CANCELLED:
+        # It had failed before it was terminated.
         seen = msgspec.structs.replace(seen, status=RunStatus.FAILED)
     run = merge(before, _without_effect(seen) if lost else seen, now)
     known[seen.run_id] = run
@@ -118,7 +125,7 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
     if run != before:
         # A repeated observation takes no further slots, even if a deploy has added groups since.
         counted = _count(transaction, before, run, job, now)
-    entry = _entry(seen, job, counted, upstream, now)
+    entry = _entry(seen, job, counted, upstream, withheld, now)
     if run != before:
         transaction.add_journal([entry])
     if job is not None and _advance(transaction, job, entry, seen.at, now):
@@ -292,9 +299,14 @@ def _upstream(transaction: EngineTransaction, seen: RunObservation, job: Job | N
 
 
 def _entry(
-    seen: RunObservation, job: Job | None, counted: tuple[str, ...], upstream: UpstreamRun, now: datetime
+    seen: RunObservation,
+    job: Job | None,
+    counted: tuple[str, ...],
+    upstream: UpstreamRun,
+    withheld: LeftWithheld | None,
+    now: datetime,
 ) -> Entry:
-    failed = job is not None and seen.status in (RunStatus.FAILED, RunStatus.CANCELLED)
+    failed = job is not None and seen.status in UNSUCCESSFUL
     return Entry(
         at=now,
         kind=EntryKind.RUN,
@@ -308,5 +320,6 @@ def _entry(
             "resources": list(counted),
             **({"failed_run": msgspec.to_builtins(upstream)} if failed else {}),
             **({"died": True} if failed and seen.died else {}),
+            **({"withheld": msgspec.to_builtins(withheld)} if withheld is not None else {}),
         },
     )

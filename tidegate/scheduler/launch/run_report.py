@@ -79,6 +79,7 @@ def note_failure(
     *,
     died: bool = False,
     claims: bool = True,
+    withheld: str = "",
 ) -> bool:
     """Note why the run of an attempt fails.
 
@@ -86,6 +87,7 @@ def note_failure(
         claims: whether a run claims its attempt; that of an existing job does not, and is the one of its id.
         died: its process has ended, as another process notes, or it has lost its JVM or its store, so the
             program did not fail by itself.
+        withheld: the commit that it has left withheld; "" for none.
 
     Returns:
         Whether the run is that of a launched job, by its claim; nothing is noted for another one.
@@ -102,7 +104,11 @@ def note_failure(
             schedule=job.schedule,
             job=job.id,
             run_id=run_id,
-            data={"message": message, **({"died": True} if died else {})},
+            data={
+                "message": message,
+                **({"died": True} if died else {}),
+                **({"withheld": withheld} if withheld else {}),
+            },
         )
         transaction.put_jobs([record(job, entry)])
         transaction.add_journal([entry])

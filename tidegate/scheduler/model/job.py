@@ -3,7 +3,8 @@
     PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
           |                   |                   |               |----> FAILED, from where the engine
           |                   |                   |                      or a person may start it again
-          |                   |                   |                      (SUCCEEDED if recovery publishes it)
+          |                   |                   |                      (SUCCEEDED if recovery publishes it,
+          |                   |                   |                      or a person releases it)
           |                   |                   |----> FAILED (F-LAUNCH: no run could be created)
           +-------------------+-------------------+----> DISCARDED, with a reason
           +-------------------+-------------------+----> PAUSED, also from LAUNCHED: instances of tasks only
@@ -116,9 +117,10 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
 PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
 FAILED becomes PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED
 again if that attempt is abandoned before its run; FAILED, or a job that waits for such an attempt, becomes
-SUCCEEDED when recovery finishes what its run had promised to publish. PENDING_CONSTRAINT goes back to
-PENDING_TRIGGER only when a changed schedule carries its events to another trigger. Only instances of tasks
-are PAUSED, and go back to PENDING_TRIGGER when they are run again (`decision/instances/actions.py`)."""
+SUCCEEDED when recovery finishes what its run had promised to publish, or a person releases what is withheld.
+PENDING_CONSTRAINT goes back to PENDING_TRIGGER only when a changed schedule carries its events to another
+trigger. Only instances of tasks are PAUSED, and go back to PENDING_TRIGGER when they are run again
+(`decision/instances/actions.py`)."""
 
 
 class ByHand(StrEnum):

@@ -83,6 +83,7 @@ class Reason(StrEnum):
     F_REPORTED = "F-REPORTED", "failed: reported as failed from outside"
     F_LAUNCH = "F-LAUNCH", "failed: no run could be created (a dead letter)"
     F_RUN = "F-RUN", "failed: the run failed"
+    F_CHECK = "F-CHECK", "failed: a check of its rows failed, and its publish is withheld"
     F_CANCELLED = "F-CANCELLED", "failed: the run was cancelled"
     F_TIMEOUT = "F-TIMEOUT", "failed: the operation took longer than its timeout"
     F_CONFLICT = "F-CONFLICT", "ended: another writer was faster each time; it goes on later"

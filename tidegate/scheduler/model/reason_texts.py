@@ -201,6 +201,12 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         remedy="`tidegate why` has the error; then `tidegate jobs retry`. An operation on a table runs"
         " again when it is due",
     ),
+    Reason.F_CHECK: CodeText(
+        cause="a check with `severity: block` failed in the rows of its run, so its publish is withheld:"
+        " readers see nothing of it, and no further attempt follows",
+        remedy="`tidegate commits show` has the checks; then `tidegate commits release`, `tidegate commits"
+        " abandon`, or `tidegate jobs retry` once the cause is corrected",
+    ),
     Reason.F_CANCELLED: CodeText(
         cause="its run was cancelled",
         remedy="`trigger`, if it is still wanted",

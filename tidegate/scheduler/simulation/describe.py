@@ -14,6 +14,7 @@ from tidegate.compiler.scenarios.model.scenario import (
     Delete,
     Deploy,
     Down,
+    EndWithheld,
     FailLaunch,
     Given,
     PartitionsArrive,
@@ -102,6 +103,8 @@ def describe(given: Given) -> tuple[str, str]:
             return "", f"the scheduler is down for {duration_text(duration)}"
         case FailLaunch(schedule=schedule, times=times):
             return schedule, f"its next {times} launch(es) will fail"
+        case EndWithheld(schedule=schedule, key=key, do=do):
+            return schedule, f"{do} what is withheld" + (f" of {key}" if key else "")
         case ActOnInstance(task=task) as acted:
             which = acted.scheduled or f"of business date {acted.business_date}"
             return task, f"{acted.do.replace('_', ' ')} {which}"

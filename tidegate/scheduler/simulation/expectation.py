@@ -28,6 +28,7 @@ from tidegate.compiler.scenarios.model.scenario import (
     ExpectNone,
     ExpectRefused,
     ExpectWaiting,
+    ExpectWithheld,
     Scenario,
 )
 from tidegate.compiler.scenarios.model.tasks import (
@@ -42,8 +43,9 @@ from tidegate.compiler.scenarios.model.tasks import (
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import Work
+from tidegate.scheduler.simulation.launcher import WITHHELD
 from tidegate.scheduler.simulation.moment import Moment, MomentKind
-from tidegate.scheduler.simulation.observed import ObservedCount, ObservedInstance
+from tidegate.scheduler.simulation.observed import ObservedCount, ObservedInstance, ObservedWithheld
 from tidegate.scheduler.simulation.observed_tables import ObservedDebt, ObservedOperation
 from tidegate.scheduler.simulation.snapshot import Snapshot, WaitingJob
 from tidegate.scheduler.simulation.wording import Observed, Wording
@@ -80,7 +82,15 @@ ExpectedMoment = (
     ExpectLaunch | ExpectMaintain | ExpectDiscarded | ExpectDiscardedOperation | ExpectRefused | ExpectLate
 )
 
-STATES = (ExpectWaiting, ExpectNone, ExpectInstance, ExpectInstances, ExpectDue, ExpectDebt)
+STATES = (
+    ExpectWaiting,
+    ExpectNone,
+    ExpectWithheld,
+    ExpectInstance,
+    ExpectInstances,
+    ExpectDue,
+    ExpectDebt,
+)
 """Expectations that are compared with the state at the end of an instant."""
 
 
@@ -123,7 +133,7 @@ def judge(
         if isinstance(each.expected, ExpectWaiting | ExpectNone):
             failure = _judge_state(each, each.expected, snapshots, wording)
         elif isinstance(each.expected, STATES):
-            failure = _judge_observed(each, (states or {}).get(number), wording)
+            failure = _judge_observed(each, (states or {}).get(number), moments, wording)
         else:
             failure = None
         if failure is not None:
@@ -297,9 +307,13 @@ def _judge_state(
     )
 
 
-def _judge_observed(expectation: Expectation, seen: Observed | None, wording: Wording) -> Failure | None:
+def _judge_observed(
+    expectation: Expectation, seen: Observed | None, moments: Sequence[Moment], wording: Wording
+) -> Failure | None:
     expected = expectation.expected
     match expected, seen:
+        case ExpectWithheld(), ObservedWithheld():
+            met = seen.fits(expected) or any(_was_withheld(expectation, expected, each) for each in moments)
         case ExpectInstance(), ObservedInstance():
             met = not seen.differences(expected)
         case ExpectInstances(), ObservedCount():
@@ -314,6 +328,15 @@ def _judge_observed(expectation: Expectation, seen: Observed | None, wording: Wo
         return None
     observed = "nothing: the example ends before" if seen is None else wording.state(seen)
     return Failure(at=expectation.at, expected=wording.expected(expected), observed=observed)
+
+
+def _was_withheld(expectation: Expectation, expected: ExpectWithheld, moment: Moment) -> bool:
+    """Return whether a moment is the end of a run, soon enough, whose publish was withheld."""
+    return (
+        (moment.kind, moment.text, moment.schedule) == ("ended", WITHHELD, expected.schedule)
+        and expected.key in (None, moment.key)
+        and abs(moment.when - expected.when) <= expectation.within
+    )
 
 
 def _waits_so(expected: ExpectWaiting, waiting: WaitingJob, within: timedelta) -> bool:

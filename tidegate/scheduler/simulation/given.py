@@ -23,6 +23,7 @@ from tidegate.compiler.scenarios.model.scenario import (
     Delete,
     Deploy,
     Down,
+    EndWithheld,
     FailLaunch,
     Given,
     PartitionsArrive,
@@ -166,6 +167,8 @@ class ActionRunner:
                 simulation.go_down(now + duration)
             case FailLaunch(schedule=schedule, times=times):
                 simulation.world.fail_next(self._ref(schedule), times)
+            case EndWithheld():
+                simulation.report(*simulation.world.publishes.act(action, self._app, now))
             case ActOnInstance() | ReportInstances() | StartBackfill() | CancelBackfill() | ResumeBackfill():
                 with simulation.store.transaction() as transaction:
                     act_on_tasks(transaction, self._app, action, now)

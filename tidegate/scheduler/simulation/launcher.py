@@ -25,9 +25,16 @@ from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.load import load_app
 
+WITHHELD = "withheld"
+
 
 class SimulatedRun(Value, kw_only=True):
-    """One launched run, and how it ends."""
+    """One launched run, and how it ends.
+
+    Attributes:
+        withheld: its publish is withheld, so it fails.
+        number: larger than that of every run before it.
+    """
 
     run_id: str
     app: str
@@ -37,7 +44,18 @@ class SimulatedRun(Value, kw_only=True):
     ends_at: datetime
     ends: RunStatus
     died: bool = False
+    withheld: bool = False
+    number: int = 0
     instance: Instance | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.ends is RunStatus.SUCCEEDED
+
+    @property
+    def ends_as(self) -> str:
+        """How it ends, for people."""
+        return WITHHELD if self.withheld else str(self.ends)
 
     @property
     def program(self) -> str:
@@ -109,15 +127,17 @@ class Launcher:
             attempt=request.attempt,
             launch=request.launch,
             ends_at=now + takes,
-            ends=RunStatus.FAILED if end == "died" else RunStatus(end),
+            ends=RunStatus.FAILED if end in ("died", WITHHELD) else RunStatus(end),
             died=end == "died",
+            withheld=end == WITHHELD,
+            number=self._runs,
             instance=request.instance,
         )
 
 
-def written(run: SimulatedRun, app: App) -> list[Event]:
-    """Return the events of the partitions that a successful run has written."""
-    if run.ends is not RunStatus.SUCCEEDED or run.launch.program not in app.programs:
+def written(run: SimulatedRun, app: App, at: datetime) -> list[Event]:
+    """Return the events of the partitions that a run has published at an instant."""
+    if run.launch.program not in app.programs:
         return []
     found: list[Event] = []
     for name in app.programs[run.launch.program].writes:
@@ -130,8 +150,8 @@ def written(run: SimulatedRun, app: App) -> list[Event]:
                         id=f"written:{run.run_id}:{name}:{key}",
                         kind=EventKind.PARTITION,
                         key=partition_event_key(app.name, name),
-                        time=run.ends_at,
-                        arrived=run.ends_at,
+                        time=at,
+                        arrived=at,
                         partition=key,
                         run_id=run.run_id,
                         only_for=heard_by(run.instance),

@@ -4,6 +4,7 @@ from datetime import date
 
 import msgspec
 
+from tidegate.compiler.scenarios.model.scenario import ExpectWithheld
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances, InstanceStatus
 from tidegate.domain.part_name import name_in, whole_name
 from tidegate.domain.tasks.grid import day_begins
@@ -16,6 +17,7 @@ from tidegate.scheduler.model.instance import Diagnostic, Edge
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.simulation.task_actions import number_of
+from tidegate.scheduler.simulation.withheld import withheld_of
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.generate import ONE_DAY
 from tidegate.scheduler.tick.upstream import MICROSECOND
@@ -65,6 +67,28 @@ class ObservedCount(Value, kw_only=True):
 
     count: int
     empty: int
+
+
+class ObservedWithheld(Value, kw_only=True):
+    """The jobs of a schedule whose publish is withheld at the end of an instant: their keys, sorted."""
+
+    schedule: str
+    keys: tuple[str, ...]
+
+    def fits(self, expected: ExpectWithheld) -> bool:
+        """Return whether it is as expected."""
+        return bool(self.keys) if expected.key is None else expected.key in self.keys
+
+    def one_line(self) -> str:
+        """Return it in one line."""
+        named = [f"{self.schedule}[{key}]" if key else self.schedule for key in self.keys]
+        return f"withheld {', '.join(named)}" if named else f"nothing of {self.schedule} is withheld"
+
+
+def observe_withheld(reader: EngineReader, app: str, expected: ExpectWithheld) -> ObservedWithheld:
+    """Return what is withheld of the schedule that an expectation names."""
+    found = withheld_of(reader, whole_name(app, expected.schedule), None)
+    return ObservedWithheld(schedule=expected.schedule, keys=tuple(sorted({job.key for job, _ in found})))
 
 
 def observe_instance(reader: EngineReader, app: str, expected: ExpectInstance) -> ObservedInstance:

@@ -19,7 +19,13 @@ from tidegate.compiler.scenarios.model.maintenance import (
     ExpectDue,
     ExpectMaintain,
 )
-from tidegate.compiler.scenarios.model.scenario import Expectation, ExpectNone, ExpectWaiting, Scenario
+from tidegate.compiler.scenarios.model.scenario import (
+    Expectation,
+    ExpectNone,
+    ExpectWaiting,
+    ExpectWithheld,
+    Scenario,
+)
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.compiler.scope.project_files import ReadFile
 from tidegate.compiler.scope.project_files import no_files as no_project
@@ -29,7 +35,7 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.simulation.expectation import Failure, judge
 from tidegate.scheduler.simulation.given import ActionRunner
 from tidegate.scheduler.simulation.moment import Moment
-from tidegate.scheduler.simulation.observed import count_instances, observe_instance
+from tidegate.scheduler.simulation.observed import count_instances, observe_instance, observe_withheld
 from tidegate.scheduler.simulation.observed_tables import observe_debt, observe_operation
 from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
 from tidegate.scheduler.simulation.snapshot import Snapshot, WaitingJob, snapshot
@@ -175,7 +181,7 @@ def play(
         if isinstance(expected, ExpectWaiting | ExpectNone):
             when = expected.when
             simulation.look_at(when, lambda when=when: snapshots.update({when: snapshot(simulation)}))
-        elif isinstance(expected, ExpectInstance | ExpectInstances | ExpectDue | ExpectDebt):
+        elif isinstance(expected, ExpectInstance | ExpectInstances | ExpectWithheld | ExpectDue | ExpectDebt):
             look = partial(_observe, simulation, app.name, states, number, expected)
             simulation.look_at(expected.when, look)
     failures: tuple[Failure, ...] = ()
@@ -204,7 +210,7 @@ def _observe(
     app: str,
     states: dict[int, Observed],
     number: int,
-    expected: ExpectInstance | ExpectInstances | ExpectDue | ExpectDebt,
+    expected: ExpectInstance | ExpectInstances | ExpectWithheld | ExpectDue | ExpectDebt,
 ) -> None:
     if isinstance(expected, ExpectDue | ExpectDebt):
         simulation.world.tables.measure(simulation.now, expected.table)
@@ -214,6 +220,8 @@ def _observe(
                 states[number] = observe_instance(reader, app, expected)
             case ExpectInstances():
                 states[number] = count_instances(reader, app, expected)
+            case ExpectWithheld():
+                states[number] = observe_withheld(reader, app, expected)
             case ExpectDue():
                 states[number] = observe_operation(reader, expected, simulation.now)
             case ExpectDebt():

@@ -221,7 +221,7 @@ class Simulation:
                 schedule=self.name_of(job.schedule),
                 key=job.key,
                 job=job.id,
-                text=str(run.ends),
+                text=run.ends_as,
             )
         )
 

@@ -19,15 +19,16 @@ from tidegate.compiler.scenarios.model.scenario import (
     ExpectNone,
     ExpectRefused,
     ExpectWaiting,
+    ExpectWithheld,
 )
 from tidegate.compiler.scenarios.model.tasks import ExpectInstance, ExpectInstances
 from tidegate.scheduler.simulation.describe import describe_work
 from tidegate.scheduler.simulation.moment import Moment
-from tidegate.scheduler.simulation.observed import ObservedCount, ObservedInstance
+from tidegate.scheduler.simulation.observed import ObservedCount, ObservedInstance, ObservedWithheld
 from tidegate.scheduler.simulation.observed_tables import ObservedDebt, ObservedOperation
 from tidegate.scheduler.simulation.snapshot import WaitingJob
 
-Observed = ObservedInstance | ObservedCount | ObservedOperation | ObservedDebt
+Observed = ObservedInstance | ObservedCount | ObservedWithheld | ObservedOperation | ObservedDebt
 """The state of what an expectation names, at the end of an instant."""
 
 
@@ -73,7 +74,7 @@ class Wording:
     def state(self, seen: Observed) -> str:
         """Format an observed instance, count of instances, operation or debt."""
         match seen:
-            case ObservedInstance():
+            case ObservedInstance() | ObservedWithheld():
                 return seen.one_line()
             case ObservedCount(count=count, empty=empty):
                 return f"{count} instances, {empty} of them empty"
@@ -116,6 +117,8 @@ class Wording:
                 return f"{when} late {name}" + ("" if key is None else f"[{key}]")
             case ExpectRefused(code=code):
                 return f"{when} refused {code}"
+            case ExpectWithheld(schedule=schedule, key=key):
+                return f"{when} withheld {schedule}" + ("" if key is None else f"[{key}]")
             case ExpectNone(schedule=schedule):
                 return f"{when} no job of {schedule}"
             case ExpectInstance():

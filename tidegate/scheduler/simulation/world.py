@@ -20,8 +20,9 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.simulation.arrivals import Report, check_facts
-from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
+from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun
 from tidegate.scheduler.simulation.tables import SimulatedOperation, SimulatedTables
+from tidegate.scheduler.simulation.withheld import SimulatedPublishes
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.scheduler.tick.due import MICROSECOND
@@ -48,9 +49,11 @@ class World(Protocol):
 
     Attributes:
         tables: the tables, with what is measured of them and how operations on them go.
+        publishes: what runs have published, and what is withheld of them.
     """
 
     tables: SimulatedTables
+    publishes: SimulatedPublishes
 
     def tick(self, reports: Sequence[Report], now: datetime) -> bool:
         """Take reports in, and let the scheduler work once; return whether anything changed."""
@@ -83,6 +86,7 @@ class SimulatedWorld:
     def __init__(self, store: Store, behaviours: Mapping[str, Behaviour]) -> None:
         self._store = store
         self.tables = SimulatedTables(store)
+        self.publishes = SimulatedPublishes(store)
         self._launcher = Launcher(store, behaviours)
         self._requests_are_lost = False
 
@@ -123,7 +127,7 @@ class SimulatedWorld:
     def end(self, run: SimulatedRun) -> Sequence[Report]:
         with self._store.reading() as reader:
             app = load_whole_app(reader, run.app)
-        return (*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
+        return (*([] if app is None else self.publishes.end(run, app)), run.seen(run.ends, run.ends_at))
 
     def fail_next(self, schedule: str, times: int) -> None:
         self._launcher.fail_next(schedule, times)

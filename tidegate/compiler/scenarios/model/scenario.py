@@ -35,7 +35,7 @@ DEFAULT_RUN_TAKES = timedelta(minutes=1)
 
 RunStart = Literal["started"]
 RunEnd = Literal["succeeded", "failed", "cancelled"]
-SimulatedEnd = Literal["succeeded", "failed", "cancelled", "died"]
+SimulatedEnd = Literal["succeeded", "failed", "cancelled", "died", "withheld"]
 
 
 class Behaviour(Value, kw_only=True):
@@ -43,7 +43,8 @@ class Behaviour(Value, kw_only=True):
 
     Attributes:
         ends: the end of the first run, of the second one, and so on; the last one repeats. A run that
-            `failed` has raised an error, one that `died` was killed.
+            `failed` has raised an error, one that `died` was killed, and the rows of one that is `withheld`
+            break a check.
     """
 
     takes: timedelta = DEFAULT_RUN_TAKES
@@ -173,6 +174,18 @@ class FailLaunch(Value, kw_only=True):
     times: int = 1
 
 
+class EndWithheld(Value, kw_only=True):
+    """A person releases or abandons the newest withheld publish of a schedule or task.
+
+    Attributes:
+        key: of the job, or the scheduled time of the instance; None for any.
+    """
+
+    schedule: str
+    key: str | None = None
+    do: Literal["release", "abandon"]
+
+
 Action = (
     ActOnInstance
     | ReportInstances
@@ -196,6 +209,7 @@ Action = (
     | Restart
     | Down
     | FailLaunch
+    | EndWithheld
 )
 
 
@@ -274,12 +288,25 @@ class ExpectLate(Value, kw_only=True):
     key: str | None = None
 
 
+class ExpectWithheld(Value, kw_only=True):
+    """The publish of a run of a schedule is withheld at the end of an instant.
+
+    Attributes:
+        key: of the job, or the scheduled time of the instance; None is not compared.
+    """
+
+    schedule: str
+    when: datetime
+    key: str | None = None
+
+
 Expected = (
     ExpectLaunch
     | ExpectDiscarded
     | ExpectLate
     | ExpectWaiting
     | ExpectNone
+    | ExpectWithheld
     | ExpectInstance
     | ExpectInstances
     | ExpectMaintain

@@ -277,6 +277,9 @@ def _run(job: Job, entry: Entry) -> Job:
         failed_run=failed_run,
         raised=failed_run is not None and raised,
     )
+    withheld = entry.data.get("withheld")
+    if withheld is not None and reason is Reason.F_RUN:
+        ended = _with(ended, reason=Reason.F_CHECK, detail=job.detail if job.raised else withheld["text"])
     return succeeded(ended, entry.run_id or "", at) if job.recovered and reason is Reason.F_RUN else ended
 
 

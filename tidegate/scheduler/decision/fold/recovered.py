@@ -1,6 +1,7 @@
 """Recovered: what becomes of a job whose publish another process than its run has finished (rule 26).
 
     waits for its next attempt, or has failed  ──► SUCCEEDED, without a further attempt
+    has failed with F-CHECK, and a person releases what is withheld  ──► SUCCEEDED
     runs                                       ──► goes on; if its run fails, it has succeeded all the same
     its run was cancelled by a person          ──► as it is
     an instance was run again since            ──► as it is: the publish is that of an earlier run
@@ -15,6 +16,7 @@ import msgspec
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.model.work_of_job import is_work_of
 
@@ -37,7 +39,7 @@ def recovered_entry(job: Job, commit: str, at: datetime) -> Entry | None:
         schedule=job.schedule,
         job=job.id,
         run_id=run_id,
-        data={"commit": commit},
+        data={"commit": commit, **({"released": True} if job.reason is Reason.F_CHECK else {})},
     )
 
 
@@ -51,6 +53,8 @@ def recovered(job: Job, entry: Entry) -> Job:
 def succeeded(job: Job, run_id: str, at: datetime) -> Job:
     """Return the job of a failed run whose publish was finished for it."""
     because = f"; {job.detail}" if job.detail else ""
+    released = job.reason is Reason.F_CHECK
+    done = "a person released the withheld publish" if released else "recovery finished the publish"
     return msgspec.structs.replace(
         job,
         state=JobState.SUCCEEDED,
@@ -59,7 +63,7 @@ def succeeded(job: Job, run_id: str, at: datetime) -> Job:
         ended_at=at,
         retry_at=None,
         gave_back=False,
-        detail=f"recovery finished the publish of run {run_id}{because}",
+        detail=f"{done} of run {run_id}{because}",
     )
 
 
