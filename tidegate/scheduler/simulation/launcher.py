@@ -135,10 +135,15 @@ class Launcher:
         )
 
 
-def written(run: SimulatedRun, app: App, at: datetime) -> list[Event]:
-    """Return the events of the partitions that a run has published at an instant."""
-    if run.launch.program not in app.programs:
+def written(run: SimulatedRun, app: App, released: datetime | None = None) -> list[Event]:
+    """Return the events of the partitions that a successful run has written.
+
+    Args:
+        released: when a person released what was withheld of it; None for its end.
+    """
+    if (released is None and not run.succeeded) or run.launch.program not in app.programs:
         return []
+    at = released or run.ends_at
     found: list[Event] = []
     for name in app.programs[run.launch.program].writes:
         scheme = app.datasets[name].partitions

@@ -57,7 +57,7 @@ class SimulatedPublishes:
                 transaction.put_records(WITHHELD_PUBLISHES, [_row(commit, run, app)])
                 self._runs[commit] = run
                 return []
-        return self._published(run, app, run.ends_at)
+        return self._published(run, app)
 
     def act(self, action: EndWithheld, app: str, now: datetime) -> list[Event]:
         """Release or abandon the newest withheld publish of a schedule, and return the events of it.
@@ -80,12 +80,12 @@ class SimulatedPublishes:
             observe_recovered(transaction, row.commit, now)
         return self._published(run, whole, now)
 
-    def _published(self, run: SimulatedRun, app: App, at: datetime) -> list[Event]:
+    def _published(self, run: SimulatedRun, app: App, released: datetime | None = None) -> list[Event]:
         for name in _writes(run, app):
             for key in _keys(run, app, name):
                 place = (f"{app.name}/{name}", key)
                 self._newest[place] = max(run.number, self._newest.get(place, 0))
-        return written(run, app, at)
+        return written(run, app, released)
 
     def _refuse(self, job: Job, row: WithheldPublish, run: SimulatedRun, app: App) -> None:
         again = "abandon it, and run the job again"
