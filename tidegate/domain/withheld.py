@@ -1,6 +1,8 @@
-"""Withheld materialisations as all faces show them: a partition, and the checks that hold it back.
+"""What is withheld, as all faces show it: materialisations of others, and publishes of ours.
 
-`scheduler.explain.withheld` makes these values of the records of the store; `why`, lists and pages have them.
+A materialisation waits for Dagster's checks of its asset, a publish for a person: a check of its dataset has
+failed. `scheduler.explain.withheld` makes these values of the records of the store; `why`, lists and pages
+have them.
 """
 
 from datetime import datetime
@@ -44,4 +46,28 @@ class WithheldPartition(Value, kw_only=True):
     run_id: str
     running: bool
     checks: tuple[WithheldCheck, ...]
+    text: str
+
+
+class WithheldOutput(Value, kw_only=True):
+    """A publish that is withheld, because checks of its rows failed.
+
+    Attributes:
+        commit: its id: `tidegate commits release` and `abandon` take it.
+        job: whose work it is; "" for a run that is of no job.
+        schedule: of that job, "app/name"; "" without one.
+        key: of that job.
+        datasets: that it would write, "app/name".
+        checks: the names of those that have failed.
+        since: when it was withheld.
+        text: for people: all of that in one line, with what the checks have found.
+    """
+
+    commit: str
+    job: str
+    schedule: str
+    key: str
+    datasets: tuple[str, ...]
+    checks: tuple[str, ...]
+    since: datetime
     text: str

@@ -1,18 +1,22 @@
-"""*Commits*: the commit sequences that dead runs left unfinished, and what is done about each."""
+"""*Commits*: the commit sequences that dead runs left unfinished, and what is done about each.
+
+And those that failed checks withhold, until a person releases or abandons them.
+"""
 
 from tidegate.domain.value import Value
 from tidegate.listings.listing import Column, Filter, Instant, Listing
 
 
 class UnfinishedCommit(Value, kw_only=True):
-    """A commit sequence that is not finished.
+    """A commit sequence that is not finished, or is withheld.
 
     Attributes:
         commit: its id.
         token: its fencing token: a later sequence has a larger one; null where it cannot be read.
-        steps: how many it has; null where it cannot be read.
+        steps: how many it has; null where it cannot be read, and of a withheld one.
         readable: false for a sequence of another version of Tidegate.
-        state: in some words, who finishes it, or for what it waits.
+        state: in some words, who finishes it, or for what it waits; of a withheld one "WITHHELD since", with
+            the checks that have failed.
         owner: the process that finishes it; "" for none.
         until: until when the owner has to prolong that.
         failures: failed tries.
@@ -21,6 +25,8 @@ class UnfinishedCommit(Value, kw_only=True):
         abandoned: datasets that a person took out of it.
         error: the message of the last failure.
         failed_at: when the last try failed.
+        withheld_since: since when failed checks withhold it; null for one that is unfinished.
+        checks: the names of the checks that withhold it.
     """
 
     commit: str
@@ -36,17 +42,20 @@ class UnfinishedCommit(Value, kw_only=True):
     abandoned: tuple[str, ...]
     error: str
     failed_at: Instant | None
+    withheld_since: Instant | None = None
+    checks: tuple[str, ...] = ()
 
 
 COMMITS = Listing(
     name="commits",
     title="Commits",
-    help="List the unfinished commit sequences, oldest first; those that cannot be read come last.",
+    help="List unfinished and withheld commit sequences, oldest first; those that cannot be read come last.",
     item=UnfinishedCommit,
     query="tidegate.listings.queries.commits:list_commits",
     filters=(
         Filter("app", "app", "Only those that write a dataset of this app."),
         Filter("dataset", "dataset", 'Only those that write this "app/dataset".', gone=True),
+        Filter("withheld", "flag", "Only those that failed checks withhold, or only the others."),
     ),
     columns=(
         Column("commit", "id", 1),

@@ -169,6 +169,9 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
             _add(branch, verdict)
     for withheld in explanation.withheld:
         tree.add(Text(f"withheld: {withheld.text}"))
+    for publish in explanation.withheld_publishes:
+        branch = tree.add(Text(f"withheld: {publish.text}"))
+        branch.add(Text(f"tidegate commits release {publish.commit}, or abandon it"))
     add_instance(tree, explanation)
     wanted = missing_besides(explanation)
     if wanted:

@@ -1,4 +1,4 @@
-"""Unfinished commit sequences: what each writes, who finishes it, and what failed."""
+"""Unfinished and withheld commit sequences: what each writes, who finishes it, and what failed."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -8,6 +8,9 @@ from tidegate.domain.commits import RecoveryState
 from tidegate.domain.part_name import app_of
 from tidegate.listings.commits import UnfinishedCommit
 from tidegate.listings.read import Asked
+from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.scheduler.explain.withheld import withheld_publishes
+from tidegate.scheduler.model.records.withheld_publish import WithheldPublish
 from tidegate.scheduler.store.open import commits_of
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.process import is_gone, shown
@@ -16,9 +19,15 @@ from tidegate.spark_jobs.errors import CommitUnknown
 
 
 def list_commits(asked: Asked) -> Iterator[UnfinishedCommit]:
-    """Yield the unfinished sequences that write a dataset which the caller sees."""
+    """Yield the unfinished and the withheld sequences that write a dataset which the caller sees."""
     commits = commits_of(asked.source.store)
-    for commit in commits.list_unfinished(asked.wanted.get("dataset")):
+    dataset, withheld = asked.wanted.get("dataset"), asked.wanted.get("withheld")
+    for publish in () if withheld is False else withheld_publishes(asked.reader, asked.apps):
+        if dataset is None or dataset in publish.datasets:
+            yield _withheld(publish)
+    if withheld:
+        return
+    for commit in commits.list_unfinished(dataset):
         found = _unfinished(commits, commit, asked.source.now)
         if found is not None and (
             asked.apps is None
@@ -38,6 +47,28 @@ def state_text(state: RecoveryState, at: datetime) -> str:
     if state.failures:
         return f"waiting for a retry after {state.failures} failed tries"
     return "waiting for recovery"
+
+
+def _withheld(publish: WithheldPublish) -> UnfinishedCommit:
+    checks = tuple(dict.fromkeys(each.name for each in publish.failed))
+    named = ", ".join(f"check {each}" for each in checks)
+    return UnfinishedCommit(
+        commit=publish.commit,
+        token=publish.token,
+        steps=None,
+        readable=True,
+        state=f"WITHHELD since {instant_text(publish.at)}, {named}",
+        owner="",
+        until=None,
+        failures=0,
+        blocked=False,
+        datasets=publish.datasets,
+        abandoned=(),
+        error="; ".join(f"{each.dataset}: check {each.name}: {each.found}" for each in publish.failed),
+        failed_at=None,
+        withheld_since=publish.at,
+        checks=checks,
+    )
 
 
 def _unfinished(commits: CommitStepStore, commit: str, at: datetime) -> UnfinishedCommit | None:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.domain.withheld import WithheldPartition
+from tidegate.domain.withheld import WithheldOutput, WithheldPartition
 from tidegate.scheduler.explain.instances.awaited import Awaited
 from tidegate.scheduler.explain.instances.roots import Root
 from tidegate.scheduler.explain.unblock import Missing
@@ -101,6 +101,8 @@ class Explained(Value, kw_only=True):
         missed: of a schedule: which fires it missed last and does not run, and how many are still to get
             jobs; "" without any.
         withheld: the materialisations that its `checks: passed` does not count yet.
+        withheld_publishes: publishes that a failed check of a dataset withholds: of what it listens to or
+            waits for, and of a failed job its own.
     """
 
     schedule: str
@@ -124,6 +126,7 @@ class Explained(Value, kw_only=True):
     business_dates: tuple[str, ...] = ()
     missed: str = ""
     withheld: tuple[WithheldPartition, ...] = ()
+    withheld_publishes: tuple[WithheldOutput, ...] = ()
 
 
 class Explanation(Explained, kw_only=True):

@@ -5,14 +5,16 @@ What retention has pruned is no longer counted, except where the ledger keeps it
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
+from tidegate.scheduler.explain.withheld import withheld_publishes
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import UNFINISHED, JobState
 from tidegate.scheduler.model.records.expected import LATE_TOTALS
+from tidegate.scheduler.model.records.withheld_publish import WithheldPublish
 from tidegate.scheduler.store.answers import Count, JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
@@ -86,6 +88,16 @@ LATE_NOW = Metric(
     help="Unfinished jobs past their deadline, and periods of datasets that have not landed.",
     labels=("app", "kind", "name"),
 )
+WITHHELD = Metric(
+    name="tidegate_withheld_publishes",
+    help="Publishes that a failed check withholds from readers.",
+    labels=("app",),
+)
+WITHHELD_AGE = Metric(
+    name="tidegate_oldest_withheld_publish_seconds",
+    help="How long the oldest withheld publish has been so; 0 without one.",
+    labels=("app",),
+)
 TICKED = Metric(name="tidegate_last_tick_timestamp_seconds", help="When the scheduler ticked last.")
 TICK_AGE = Metric(name="tidegate_last_tick_age_seconds", help="Time since the last tick.")
 TICKING = Metric(name="tidegate_scheduler_ticking", help="1 if a host or dispatcher ticks in time.")
@@ -106,6 +118,8 @@ METRICS = (
     DEPLOYED,
     LATE,
     LATE_NOW,
+    WITHHELD,
+    WITHHELD_AGE,
     TICKED,
     TICK_AGE,
     TICKING,
@@ -140,8 +154,10 @@ def metrics(
         yield JOBS, _sample(each.number, each.app, each.label, each.reason)
     yield from _deliveries(_of(counts.outcomes, apps))
     yield from _late(reader, apps)
+    withheld = withheld_publishes(reader, apps)
     for deployed in reader.app_headers():
         if _in(deployed.name, apps):
+            yield from _withheld(withheld, deployed.name, now)
             yield DEPLOYMENTS, _sample(deployed.revision, deployed.name)
             yield DEPLOYED, _sample(deployed.deployed_at.timestamp(), deployed.name)
     yield from _ticks(reader, project, now, every)
@@ -163,6 +179,12 @@ def _late(reader: ListingReader, apps: Collection[str] | None) -> Measured:
     periods = Counter(each.dataset for each in reader.late_periods(wanted, LATE_PERIODS_READ))
     for dataset, number in sorted(periods.items()):
         yield LATE_NOW, _sample(number, app_of(dataset), "dataset", name_of(dataset))
+
+
+def _withheld(found: Sequence[WithheldPublish], app: str, now: datetime) -> Measured:
+    mine = [each.at for each in found if any(app_of(ref) == app for ref in each.datasets)]
+    yield WITHHELD, _sample(len(mine), app)
+    yield WITHHELD_AGE, _sample(_seconds(now - min(mine, default=now)), app)
 
 
 def _counted(metric: Metric, found: Iterable[Count]) -> Measured:

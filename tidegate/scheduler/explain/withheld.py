@@ -1,12 +1,19 @@
-"""Withheld: the materialisations that `checks: passed` does not count yet, with what holds them back."""
+"""Withheld: the materialisations that `checks: passed` does not count yet, with what holds them back.
 
-from collections.abc import Collection, Iterator
+And the publishes that a failed check of a dataset withholds: what a schedule listens to has not come because
+of them.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from tidegate.domain.model import leaves
 from tidegate.domain.part_name import app_of, whole_name
-from tidegate.domain.withheld import WithheldCheck, WithheldPartition
+from tidegate.domain.withheld import WithheldCheck, WithheldOutput, WithheldPartition
+from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS, CheckResult, WithheldEvent
+from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES, WithheldPublish
 from tidegate.scheduler.store.engine_reader import EngineReader
 
 WITHHELD_SHOWN = 20
@@ -69,3 +76,71 @@ def _said(check: WithheldCheck) -> str:
         return f"check {check.check} was not evaluated{run}"
     because = f": {check.description}" if check.description else ""
     return f"check {check.check} failed{because}{run}"
+
+
+def outputs_heard(reader: EngineReader, state: ScheduleState) -> tuple[WithheldOutput, ...]:
+    """Return the withheld publishes of the datasets and programs that a schedule listens to, oldest first."""
+    heard = [leaf.trigger for leaf in leaves(state.spec.trigger)]
+    datasets = {whole_name(state.app, each.dataset_heard) for each in heard if each.dataset_heard is not None}
+    runs = [found for each in heard if (found := each.runs_heard(state.spec.program)) is not None]
+    programs = {whole_name(state.app, program) for program, _ in runs}
+    return withheld_outputs(
+        reader,
+        lambda publish, job: (
+            not datasets.isdisjoint(publish.datasets)
+            or (job is not None and job.launch is not None and job.program in programs)
+        ),
+    )
+
+
+def outputs_of_dataset(reader: EngineReader, dataset: str) -> tuple[WithheldOutput, ...]:
+    """Return the withheld publishes that would write a dataset ("app/name"), oldest first."""
+    return withheld_outputs(reader, lambda publish, _: dataset in publish.datasets)
+
+
+def withheld_publishes(reader: EngineReader, apps: Collection[str] | None) -> tuple[WithheldPublish, ...]:
+    """Return the withheld publishes into datasets of some apps, oldest first; None: of all."""
+    rows = reader.due_records(WITHHELD_PUBLISHES, None, WITHHELD_READ)
+    return tuple(row for row in rows if apps is None or any(app_of(ref) in apps for ref in row.datasets))
+
+
+def outputs_of_jobs(reader: EngineReader, jobs: Collection[str]) -> tuple[WithheldOutput, ...]:
+    """Return the withheld publishes of some jobs (ids), oldest first."""
+    rows = reader.records(WITHHELD_PUBLISHES, job=jobs) if jobs else ()
+    return tuple(withheld_output(*each) for each in _with_jobs(reader, rows))
+
+
+def withheld_outputs(
+    reader: EngineReader, wanted: Callable[[WithheldPublish, Job | None], bool]
+) -> tuple[WithheldOutput, ...]:
+    """Return the withheld publishes that a function accepts of them and their jobs, oldest first."""
+    rows = reader.due_records(WITHHELD_PUBLISHES, None, WITHHELD_READ)
+    return tuple(withheld_output(*each) for each in _with_jobs(reader, rows) if wanted(*each))
+
+
+def _with_jobs(
+    reader: EngineReader, rows: Sequence[WithheldPublish]
+) -> list[tuple[WithheldPublish, Job | None]]:
+    jobs = {job.id: job for job in reader.jobs(ids={row.job for row in rows})} if rows else {}
+    return [(row, jobs.get(row.job)) for row in rows]
+
+
+def withheld_output(publish: WithheldPublish, job: Job | None) -> WithheldOutput:
+    """Return a withheld publish as all faces show it.
+
+    Args:
+        job: whose work it is; None for a run that is of no job.
+    """
+    datasets = ", ".join(publish.datasets)
+    of = "" if job is None else f" of {job.schedule}" + (f"[{job.key}]" if job.key else "")
+    found = "; ".join(f"check {each.name}: {each.found}" for each in publish.failed)
+    return WithheldOutput(
+        commit=publish.commit,
+        job="" if job is None else job.id,
+        schedule="" if job is None else job.schedule,
+        key="" if job is None else job.key,
+        datasets=publish.datasets,
+        checks=tuple(each.name for each in publish.failed),
+        since=publish.at,
+        text=f"{datasets}{of} since {instant_text(publish.at)}, {found} (commit {publish.commit})",
+    )

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.by_hand.held_apps import held_apps
+from tidegate.scheduler.explain.withheld import withheld_publishes
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
@@ -48,6 +49,8 @@ class Work(Value, kw_only=True):
         failed: see `count_failed`.
         late: jobs and periods of datasets that are past their deadline, up to `LATE_READ`.
         held: apps on hold.
+        withheld: publishes that failed checks withhold.
+        oldest_withheld: since when the oldest of them is withheld; None without any.
     """
 
     running: int
@@ -57,12 +60,15 @@ class Work(Value, kw_only=True):
     failed: int
     late: int
     held: tuple[str, ...]
+    withheld: int = 0
+    oldest_withheld: datetime | None = None
 
 
 def work_of(reader: ListingReader, apps: frozenset[str], now: datetime) -> Work:
     """Return the work of some apps."""
     counts = [count for count in reader.job_counts((*RUNNING, *WAITING)) if count.app in apps]
     waiting = [count for count in counts if count.state in WAITING]
+    withheld = withheld_publishes(reader, apps)
     return Work(
         running=sum(count.jobs for count in counts if count.state in RUNNING),
         waiting=sum(count.jobs for count in waiting),
@@ -71,6 +77,8 @@ def work_of(reader: ListingReader, apps: frozenset[str], now: datetime) -> Work:
         failed=count_failed(reader, apps, now),
         late=count_late(reader, apps, LATE_READ),
         held=tuple(sorted(held_apps(reader).keys() & apps)),
+        withheld=len(withheld),
+        oldest_withheld=withheld[0].at if withheld else None,
     )
 
 

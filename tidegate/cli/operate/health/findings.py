@@ -20,6 +20,7 @@ from tidegate.spark_jobs.commit.process import shown
 
 if TYPE_CHECKING:
     from tidegate.processes.alive import DagsterState, Dispatcher
+    from tidegate.scheduler.explain.work import Work
 
 
 SILENT_SHOWN = 20
@@ -84,6 +85,17 @@ class Engine:
     writer: str | None = None
     locations: Mapping[str, LocationState] = field(default_factory=dict[str, LocationState])
     hostless: Sequence[str] = ()
+
+
+def withheld_findings(work: "Work") -> Iterator[Finding]:
+    """Yield a finding if publishes are withheld: they wait for a person, without end."""
+    if work.oldest_withheld is not None:
+        yield Finding(
+            part="withheld publishes",
+            health=Health.NOTE,
+            text=f"{work.withheld:,}, the oldest since {instant(work.oldest_withheld)}",
+            remedy="`tidegate commits list` names them; release or abandon each",
+        )
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:

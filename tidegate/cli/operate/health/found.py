@@ -21,6 +21,7 @@ from tidegate.cli.operate.health.findings import (
     dagster_findings,
     engine_findings,
     is_daemon_alive,
+    withheld_findings,
 )
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
@@ -70,6 +71,7 @@ def findings(
         found += engine_findings(engine, now, settings.tick_seconds)
         found += channel_findings(settings.alerts.channels, alerts)
         found += _damaged_tables(settings, engine.apps) if thorough else []
+        found += withheld_findings(work) if thorough else []
         hosted = engine.host is not None and engine.host.holds(now)
     return found + list(dagster_findings(state, now, hosted=hosted)), work
 

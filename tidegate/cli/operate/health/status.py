@@ -70,6 +70,7 @@ def _rows(work: "Work") -> list[list[str]]:
         ["oldest waiting", "-" if work.oldest_waiting is None else _oldest(work.oldest_waiting)],
         ["dead letters", _dead(work.dead_letters)],
         ["failed in 24 hours", f"{work.failed:,}"],
+        ["withheld publishes", _withheld(work)],
         ["late", f"{work.late:,}; `tidegate late`" if work.late else "0"],
         ["apps on hold", ", ".join(work.held) or "-"],
     ]
@@ -78,6 +79,12 @@ def _rows(work: "Work") -> list[list[str]]:
 def _oldest(oldest: "Oldest") -> str:
     name = f"a job of {oldest.app}" if oldest.job is None else f"job {oldest.job}"
     return f"{name}, since {instant(oldest.since)}, {oldest.reason or oldest.state.value}"
+
+
+def _withheld(work: "Work") -> str:
+    if work.oldest_withheld is None:
+        return "0"
+    return f"{work.withheld:,}, the oldest since {instant(work.oldest_withheld)}; `tidegate commits list`"
 
 
 def _dead(letters: int) -> str:
