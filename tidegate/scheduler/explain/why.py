@@ -11,7 +11,6 @@ import msgspec
 
 from tidegate.domain.duration import duration_text, is_never
 from tidegate.domain.model import leaves
-from tidegate.domain.withheld import WithheldOutput
 from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.fires import due_fires
 from tidegate.scheduler.decision.fold.retry import attempts_max
@@ -30,7 +29,7 @@ from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line, run_line
 from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import Missing, missing
-from tidegate.scheduler.explain.withheld import outputs_heard, outputs_of_jobs, withheld_from
+from tidegate.scheduler.explain.withheld import outputs_for, withheld_from
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, fire_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
@@ -65,7 +64,7 @@ def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanati
                 overrides=overridden,
                 missed=absent,
                 withheld=withheld,
-                withheld_publishes=_publishes(reader, each, state),
+                withheld_publishes=outputs_for(reader, each, state),
             )
             for each in found
         )
@@ -83,25 +82,9 @@ def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanati
             found,
             overrides=overrides_of(reader, job.schedule),
             withheld=withheld_from(reader, state) if state is not None and job.waiting else (),
-            withheld_publishes=_publishes(reader, found, state),
+            withheld_publishes=outputs_for(reader, found, state),
         ),
     )
-
-
-def _publishes(
-    reader: EngineReader, explained: Explanation, state: ScheduleState | None
-) -> tuple[WithheldOutput, ...]:
-    """Return the withheld publishes that an explanation is about.
-
-    They are those of what a schedule listens to, or a job that waits for its trigger; those of the instances
-    that an instance waits for; and of a failed job its own.
-    """
-    job = explained.job
-    if job is None or (job.waiting and job.instance is None and job.satisfied_at is None):
-        own = () if explained.failed is None else outputs_of_jobs(reader, (explained.failed.id,))
-        return (*own, *(outputs_heard(reader, state) if state is not None else ()))
-    waits_for = {each.job for each in (*explained.upstream, *explained.roots)} if job.waiting else set[str]()
-    return outputs_of_jobs(reader, waits_for | {job.id})
 
 
 def _explain_schedule(reader: EngineReader, ref: str, now: datetime) -> tuple[Explanation, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from tidegate.domain.model import leaves
 from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.withheld import WithheldCheck, WithheldOutput, WithheldPartition
+from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -76,6 +77,22 @@ def _said(check: WithheldCheck) -> str:
         return f"check {check.check} was not evaluated{run}"
     because = f": {check.description}" if check.description else ""
     return f"check {check.check} failed{because}{run}"
+
+
+def outputs_for(
+    reader: EngineReader, explained: Explanation, state: ScheduleState | None
+) -> tuple[WithheldOutput, ...]:
+    """Return the withheld publishes that an explanation is about.
+
+    They are those of what a schedule listens to, or a job that waits for its trigger; those of the instances
+    that an instance waits for; and of a failed job its own.
+    """
+    job = explained.job
+    if job is None or (job.waiting and job.instance is None and job.satisfied_at is None):
+        own = () if explained.failed is None else outputs_of_jobs(reader, (explained.failed.id,))
+        return (*own, *(outputs_heard(reader, state) if state is not None else ()))
+    waits_for = {each.job for each in (*explained.upstream, *explained.roots)} if job.waiting else set[str]()
+    return outputs_of_jobs(reader, waits_for | {job.id})
 
 
 def outputs_heard(reader: EngineReader, state: ScheduleState) -> tuple[WithheldOutput, ...]:
