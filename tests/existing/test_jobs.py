@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, DagsterRunStatus
@@ -170,11 +170,18 @@ class Died(BaseException):
     """The end of a process at a statement."""
 
 
-@pytest.mark.parametrize("statement", ["create_run", "submit_run"])
+@pytest.mark.parametrize(
+    ("statement", "moment", "runs"),
+    [("create_run", "before", 0), ("submit_run", "before", 1), ("submit_run", "after", 1)],
+)
 def test_a_host_that_dies_before_or_after_the_creation_of_a_run_leaves_one_run(
-    statement: str, acme: Acme, host: Host, monkeypatch: pytest.MonkeyPatch
+    statement: str, moment: str, runs: int, acme: Acme, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def die(*_given: object, **_named: object) -> None:
+    call = getattr(type(acme.instance), statement)
+
+    def die(*given: Any, **named: Any) -> None:
+        if moment == "after":
+            call(*given, **named)
         raise Died
 
     job = acme.trigger("load")
@@ -182,7 +189,7 @@ def test_a_host_that_dies_before_or_after_the_creation_of_a_run_leaves_one_run(
         crash.setattr(type(acme.instance), statement, die)
         with pytest.raises(Died):
             looping(acme, host, job)
-    assert len(acme.runs_of(job)) == (1 if statement == "submit_run" else 0)
+    assert len(acme.runs_of(job)) == runs
 
     ended = looping(acme, host, job)
 

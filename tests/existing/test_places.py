@@ -14,6 +14,7 @@ import pytest
 from dagster import DagsterInstance, DagsterRun
 
 from tests import tally
+from tests.effort import only
 from tidegate.processes.dagster import CHECKOUT
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.job import Job, JobState
@@ -25,7 +26,6 @@ T = TypeVar("T")
 
 ACME = Path(__file__).parent / "acme" / "definitions.py"
 WAIT_SECONDS = 300
-END_SECONDS = 60
 
 APP = """\
 app: core
@@ -43,12 +43,16 @@ from dagster import Definitions
 
 defs = Definitions.merge(their_definitions.defs, tidegate.project_definitions(project="."))
 """
+BESIDE = [
+    f'{{type = "module", name = "{module}"}}'
+    for module in ("their_definitions", "broken", "tidegate.definitions")
+]
 MODULES = {
     "merged": '[tool.dagster]\nmodule_name = "merged"\n',
-    "beside": "[tool.dagster]\nmodules = ["
-    '{type = "module", name = "their_definitions"}, {type = "module", name = "tidegate.definitions"}]\n',
+    "beside": f"[tool.dagster]\nmodules = [{', '.join(BESIDE)}]\n",
 }
 LOCATIONS = {"merged": ["merged"], "beside": ["tidegate.definitions", "their_definitions"]}
+"""Where our dispatcher is, and where their job runs."""
 
 
 class Place:
@@ -59,6 +63,7 @@ class Place:
         self.notes = folder / "notes"
         self.notes.mkdir()
         (folder / "their_definitions.py").write_text(ACME.read_text())
+        (folder / "broken.py").write_text("import nothing_of_this_name\n")
         (folder / "merged.py").write_text(MERGED)
         (folder / "pyproject.toml").write_text(MODULES[shape])
         (folder / "tidegate.toml").write_text('[project]\nname = "core"\n')
@@ -91,7 +96,7 @@ class Place:
             yield
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(END_SECONDS)
+            process.wait(WAIT_SECONDS)
 
     def tidegate(self, *command: str) -> None:
         found = subprocess.run(
@@ -119,8 +124,9 @@ class Place:
         return found
 
 
-@pytest.mark.parametrize("shape", ["merged", "beside"])
+@pytest.mark.parametrize("shape", only(LOCATIONS, "beside"))  # merged: test_without_host.py runs such jobs
 def test_a_job_of_theirs_is_launched_and_what_is_theirs_is_left_alone(tmp_path: Path, shape: str) -> None:
+    """A location of theirs that cannot be loaded does not stop the others."""
     place = Place(tmp_path, shape)
 
     with place.dev():
@@ -136,18 +142,11 @@ def test_a_job_of_theirs_is_launched_and_what_is_theirs_is_left_alone(tmp_path: 
     (dispatcher,) = (each for name, each in states.items() if name == "tidegate_dispatcher")
     origin = dispatcher.origin.repository_origin.code_location_origin
     assert origin.location_name == LOCATIONS[shape][0]
+    if shape == "beside":
+        said = place.log.read_text()
+        assert "the code location broken is not loaded: ModuleNotFoundError" in said
 
 
 def location_of(run: DagsterRun) -> str:
     assert run.remote_job_origin is not None
     return run.remote_job_origin.location_name
-
-
-def test_a_location_of_theirs_that_cannot_be_loaded_does_not_stop_ours(tmp_path: Path) -> None:
-    place = Place(tmp_path, "beside")
-    (tmp_path / "their_definitions.py").write_text("import nothing_of_this_name\n")
-
-    with place.dev():
-        said = place.log.read_text()
-
-    assert "the code location their_definitions is not loaded: ModuleNotFoundError" in said
