@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OURS = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DAGSTER_HOME", "TIDEGATE_PROJECT", "TIDEGATE_STORE_URL")
 DEPENDENCIES_FILE = "dependencies.pth"
+PIP = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_COMPILE": "0"}
+"""For pip in a clean environment: a module is compiled where it is imported, and most never are."""
 
 
 def build_wheel(folder: Path) -> Path:
@@ -51,8 +53,8 @@ class Installed:
     def __init__(self, folder: Path, wheel: Path) -> None:
         venv.create(folder, with_pip=False)
         self.folder = folder
-        pip = [sys.executable, "-m", "pip", "--python", str(folder), "install", "-q", "--no-deps"]
-        subprocess.run([*pip, "--no-index", str(wheel)], env=clean_variables(), check=True)
+        pip = [sys.executable, "-m", "pip", "--python", str(folder), "install", "-q"]
+        subprocess.run([*pip, str(wheel)], env=clean_variables(**PIP), check=True)
         lend_dependencies(folder)
 
     @property

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installed.environment import ROOT, clean_variables, lend_dependencies
+from tests.installed.environment import PIP, ROOT, clean_variables, lend_dependencies
 from tests.installed.guide import Reader, steps
 from tidegate.processes.dagster import free_port
 
@@ -29,7 +29,7 @@ def test_the_page_leads_to_a_second_attempt_that_succeeds(wheel: Path, tmp_path:
         .replace('{from: "02:00", to: "05:00"}', closed_window())
     )
     assert f"--port {port}" in page and closed_window() in page
-    from_the_wheel = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_FIND_LINKS": str(wheel.parent)}
+    from_the_wheel = {**PIP, "PIP_FIND_LINKS": str(wheel.parent)}
     install, *others = steps(page)
 
     with Reader(tmp_path, clean_variables(**from_the_wheel)) as reader:

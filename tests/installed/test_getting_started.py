@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installed.environment import ROOT, clean_variables, lend_dependencies
+from tests.installed.environment import PIP, ROOT, clean_variables, lend_dependencies
 from tests.installed.guide import Reader, Step, missing, steps
 from tidegate.processes.dagster import free_port
 
@@ -31,7 +31,7 @@ def test_the_page_leads_to_a_published_table(wheel: Path, tmp_path: Path) -> Non
         PAGE.read_text().replace("3000", port).replace("\ntidegate dev\n", f"\ntidegate dev --port {port}\n")
     )
     assert f"--port {port}" in page
-    from_the_wheel = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_FIND_LINKS": str(wheel.parent)}
+    from_the_wheel = {**PIP, "PIP_FIND_LINKS": str(wheel.parent)}
     install, *others = steps(page)
     said: list[str] = []
 
