@@ -47,6 +47,9 @@ ENDLESS = re.compile(r"[?&](day|sign|cursor|until|period|row|after|format|from|t
 
 DRAWING_MILLISECONDS = 300
 
+WALKED_WHOLE = 2
+"""The sign-in, which has no list of pages, and one page that has it."""
+
 SCROLLED = 10
 """What a browser stops at beside elements that can be pressed: what scrolls."""
 
@@ -173,17 +176,21 @@ def test_no_script_of_a_text_runs_where_scripts_draw(world: Served, browser: Bro
             assert [each for each in wrong if MARK in each or each.startswith(("img", "script:"))] == [], path
 
 
-WALK = """() => {
+WALK = """begins => {
     const all = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]";
     const isStop = each => each.getAttribute("tabindex") !== "-1" && !each.disabled
         && each.checkVisibility({ visibilityProperty: true });
-    const stops = [...document.querySelectorAll(all)].filter(isStop);
+    const isFrame = each => each.closest(".side, body > .skip");
+    const reached = [...document.querySelectorAll(all)].filter(isStop);
+    const stops = begins ? reached : reached.filter(each => !isFrame(each));
     const name = each => each.outerHTML.slice(0, 160);
     const walk = window.walk = { stops: stops.map(name), seen: [], unseen: [], swapped: [] };
     const shape = each => each.ownerSVGElement && each.querySelector("rect, circle");
     const stroke = each => (each ? Object.values(getComputedStyle(each)).join() : "");
     const strokes = stops.map(each => stroke(shape(each)));
     let before = null;
+    document.activeElement.blur();
+    if (!begins) reached.filter(isFrame).at(-1).focus();
     addEventListener("focusin", ({ target }) => {
         const at = stops.indexOf(target), style = getComputedStyle(target);
         walk.seen.push(at);
@@ -198,11 +205,11 @@ WALK = """() => {
         }
         before = target;
     });
-    document.activeElement.blur();
     return stops.length;
 }"""
 """Notes what the Tab key reaches: the place of each element among all that it should reach, whether its focus
-is seen, and siblings that come in another order than they are seen in."""
+is seen, and siblings that come in another order than they are seen in. It begins at the top, or after the
+list of pages, which is the same on every page."""
 
 AT = "document.activeElement.outerHTML.slice(0, 160)"
 """The element that has the focus."""
@@ -215,11 +222,11 @@ def test_every_page_is_used_by_the_keyboard_alone(
     wrong: list[tuple[str, str, object]] = []
     with answered(browser, world) as page:
         page.set_viewport_size(WIDE)
-        for path in ("/board/sign-in", *(paths[0] for paths in asked.values())):
+        for number, path in enumerate(("/board/sign-in", *(paths[0] for paths in asked.values()))):
             page.goto(path)
             if path.partition("?")[0] in {each.partition("?")[0] for each in DRAWN}:
                 page.wait_for_timeout(DRAWING_MILLISECONDS)
-            for _ in range(page.evaluate(WALK) + SCROLLED):
+            for _ in range(page.evaluate(WALK, number < WALKED_WHOLE) + SCROLLED):
                 page.keyboard.press("Tab")
             walk = page.evaluate("window.walk")
             left = [each for at, each in enumerate(walk["stops"]) if at not in walk["seen"]]

@@ -10,6 +10,7 @@ engine that does not tick.
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.effort import only
 from tests.server.board import board, night
 from tests.server.board.visit import answered
 from tests.server.sales import deployed
@@ -49,6 +51,8 @@ QUIET: dict[str, Any] = {
 
 World = Literal["night", "evening", "rest", "dead"]
 WORLDS: tuple[World, ...] = ("night", "evening", "rest", "dead")
+ASKED = only(WORLDS, *WORLDS[:3])
+"""The night of a dead engine is asked the first question alone, and all of them in a soak."""
 
 
 @dataclass
@@ -57,18 +61,23 @@ class Asked:
 
     Attributes:
         zone: the one whose clocks the page shows.
+        at: the path that is open, and its sentences: nothing changes in a world.
     """
 
     world: World
     server: Served
     page: Page
     zone: ZoneInfo
+    at: tuple[str, list[str]] = ("", [])
 
     def open(self, path: str) -> list[str]:
         """Open a page with all that is folded on it, and return its sentences."""
-        self.page.goto(path)
-        self.page.eval_on_selector_all("main details", "all => all.forEach(each => { each.open = true; })")
-        return sentences(self.page)
+        if self.at[0] != path:
+            self.page.goto(path)
+            unfold = "all => all.forEach(each => { each.open = true; })"
+            self.page.eval_on_selector_all("main details", unfold)
+            self.at = path, sentences(self.page)
+        return self.at[1]
 
     @property
     def jobs(self) -> list[Job]:
@@ -88,7 +97,16 @@ class Asked:
             return {run.job for run in reader.runs(active=True) if run.status is RunStatus.STARTED}
 
 
-@pytest.fixture(scope="module", params=WORLDS)
+@contextmanager
+def asking(world: World, browser: Browser, folder: Path, empty: Path) -> Iterator[Asked]:
+    """Build a world."""
+    with served(folder, empty=empty) as server:
+        zone = build(world, server)
+        with answered(browser, server) as page:
+            yield Asked(world, server, page, ZoneInfo(zone))
+
+
+@pytest.fixture(scope="module", params=ASKED)
 def asked(
     request: pytest.FixtureRequest,
     browser: Browser,
@@ -97,10 +115,8 @@ def asked(
 ) -> Iterator[Asked]:
     """Each world, built once."""
     world: World = request.param
-    with served(tmp_path_factory.mktemp(world), empty=empty_store) as server:
-        zone = build(world, server)
-        with answered(browser, server) as page:
-            yield Asked(world, server, page, ZoneInfo(zone))
+    with asking(world, browser, tmp_path_factory.mktemp(world), empty_store) as found:
+        yield found
 
 
 def build(world: World, server: Served) -> str:
@@ -177,6 +193,11 @@ def test_what_needs_me(asked: Asked):
         expect(said, "Nothing needs a person")
     if asked.world == "dead":
         expect(said, "The engine does not tick. Nothing is started until it does")
+
+
+def test_what_needs_me_while_the_engine_is_silent(browser: Browser, tmp_path: Path, empty_store: Path):
+    with asking("dead", browser, tmp_path, empty_store) as found:
+        test_what_needs_me(found)
 
 
 def test_what_runs(asked: Asked):
