@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from tests import tally
-from tests.effort import pick, some
+from tests.effort import pick
 from tests.scheduler.simulation.mutations import judged_again, mutations
 from tests.scheduler.simulation.stories import (
     FOLDER,
@@ -35,8 +35,8 @@ MUTATIONS_AT_LEAST = 500
 QUICK_SHARE = 3
 """`make check` plays each third of them."""
 
-SCENARIOS_OF_A_DEATH = 5
-"""One of so many is played by a scheduler that dies; each in a soak."""
+SCENARIOS_OF_A_DEATH = SCENARIOS_CHANGED = 10
+"""One of so many is played by a scheduler that dies, and is judged again; each in a soak."""
 
 
 def what_came(moments: Iterable[Moment]) -> Counter[str]:
@@ -122,7 +122,7 @@ def test_it_plays_as_it_says(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", pick(SCENARIOS, len(SCENARIOS) // 4))
+@pytest.mark.parametrize("name", pick(SCENARIOS, len(SCENARIOS) // SCENARIOS_CHANGED))
 def test_with_anything_changed_in_what_it_expects_it_fails(name: str) -> None:
     found = played(name).judged
     broken = list(mutations(found.scenario))
@@ -136,7 +136,7 @@ def test_there_is_something_to_change() -> None:
 
 
 @pytest.mark.endurance  # thousands of deaths
-@pytest.mark.parametrize("name", some(SCENARIOS, len(SCENARIOS) // SCENARIOS_OF_A_DEATH))
+@pytest.mark.parametrize("name", pick(SCENARIOS, len(SCENARIOS) // SCENARIOS_OF_A_DEATH))
 def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> None:
     app, scenario = SCENARIOS[name]
     undisturbed = played(name).performance.moments
