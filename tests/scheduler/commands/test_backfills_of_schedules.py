@@ -1,8 +1,14 @@
 """Backfills of schedules: their keys, their jobs, and what holds for these (docs/cycles.md, "Backfill")."""
 
+from datetime import timedelta
+
 import pytest
 
+from tests.worlds.by import CLI
 from tests.worlds.filling import DAILY, FilledWorld
+from tests.worlds.world import at
+from tidegate.scheduler.commands.backfills.request import Wanted
+from tidegate.scheduler.commands.backfills.start import start_backfill
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import InstanceRefused
 
@@ -27,6 +33,14 @@ def test_a_range_is_all_keys_in_order_one_date_at_once() -> None:
     assert world.go("10:03") == ["2026-03-03"]
     world.end_of("10:04", "2026-03-03")
     assert world.progress() == {"successful": 3}
+
+
+def test_its_jobs_begin_at_a_whole_second_as_people_read_it() -> None:
+    world = FilledWorld(DAILY)
+    wanted = Wanted(app="a", task="daily", keys=("2026-03-01",))
+    with world.store.transaction() as transaction:
+        start_backfill(transaction, wanted, at("10:00:52") + timedelta(microseconds=807136), CLI)
+    assert [job.of_task.start for job in world.made()] == [at("10:00:52")]
 
 
 def test_its_jobs_have_a_manifest_of_what_exists_and_no_events() -> None:

@@ -182,14 +182,15 @@ def _of_keys(
     keys: Collection[str],
     now: datetime,
 ) -> Iterator[Point]:
+    asked = now.replace(microsecond=0)
     for key in keys:
         scheme = next(each for each in schemes if not isinstance(read_key(each, key), WrongKey))
         period, on = period_of_key(scheme, key), date_of_key(scheme, key)
-        begins = now if period is None else period.start
+        begins = asked if period is None else period.start
         instance = Instance(
             key=key,
             scheduled=begins,
-            start=now,
+            start=asked,
             business=begins,
             business_date=on,
             kind=InstanceKind.BACKFILL,
