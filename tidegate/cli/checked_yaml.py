@@ -5,7 +5,7 @@ project's store, perhaps by another project. The store is opened only when such 
 other checks stay fast and need no store.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -52,6 +52,7 @@ def check_yaml(
     today: date | None = None,
     kept: "Mapping[str, DatasetFormat] | None" = None,
     everywhere: bool = False,
+    removed: "Collection[str] | None" = (),
 ) -> "Compilation":
     """Compile every YAML file at or below some paths.
 
@@ -60,6 +61,7 @@ def check_yaml(
         base, without, today: see `compile_paths`.
         kept: formats of deployed datasets, by "app/dataset", which they keep.
         everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
+        removed: see `known_apps`.
     """
     from tidegate.compiler.rules.house import NO_RULES
     from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
@@ -78,7 +80,7 @@ def check_yaml(
             if settings is None
             else Formats(default=settings.default_format, deployed=dict(kept or {}))
         ),
-        known=known_apps(settings),
+        known=known_apps(settings, removed),
         warehouse=None if settings is None else settings.warehouse_folder,
         drafts=() if settings is None else settings.undeployed,
         everywhere=everywhere,
@@ -172,13 +174,29 @@ def settings_here() -> "Settings | None":
     return load_settings(may_lack=True)
 
 
-def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
-    """Return a function that reads the deployed apps; none where there is no store, or with a warning."""
+def known_apps(
+    settings: "Settings | None", removed: "Collection[str] | None" = ()
+) -> Callable[[], Mapping[str, App]]:
+    """Return a function that reads the deployed apps; none where there is no store, or with a warning.
+
+    Args:
+        removed: which apps of the project are known by its files alone, since a deployment removes those that
+            are in none; None for all.
+    """
 
     def read() -> Mapping[str, App]:
         from tidegate.scheduler.commands.deployment.live import deployed_apps
 
-        return {} if settings is None else _asked(settings, deployed_apps)
+        if settings is None:
+            return {}
+        own = settings.name
+
+        def known(reader: "EngineReader") -> Mapping[str, App]:
+            mine = {each.name for each in reader.app_headers() if each.project == own}
+            gone = mine if removed is None else mine.intersection(removed)
+            return {name: app for name, app in deployed_apps(reader).items() if name not in gone}
+
+        return _asked(settings, known if removed is None or removed else deployed_apps)
 
     return read
 

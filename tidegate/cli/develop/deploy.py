@@ -77,19 +77,21 @@ def deploy(
             raise typer.BadParameter("the plan says what is deployed: leave out the other options")
         saved = read_plan(plan)
     settings = load_settings()
+    update = settings.update_schedules if update_schedules is None else update_schedules
+    options = Options(update_schedules=update, app=own_apps(settings, app), remove_apps=remove_apps)
+    options = options if saved is None else saved.options
     wanted, _ = checked_apps(
         settings,
         format,
         imports=imports,
         locations=locations,
         require_locations=require_locations,
+        removed=options.app if options.remove_apps else (),
     )
-    update = settings.update_schedules if update_schedules is None else update_schedules
-    options = Options(update_schedules=update, app=own_apps(settings, app), remove_apps=remove_apps)
     deployment = Deployment(
         settings=settings,
         wanted=wanted,
-        options=options if saved is None else saved.options,
+        options=options,
         saved=saved,
         force=force,
         by=by_hand(reason),

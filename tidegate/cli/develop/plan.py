@@ -5,7 +5,7 @@ changes, 2 with changes, 1 on errors and if `tidegate deploy` would refuse the c
 CI pipeline can use it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -88,15 +88,16 @@ def plan(
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
+    only = own_apps(settings, app)
     wanted, selections = checked_apps(
         settings,
         format,
         imports=imports,
         locations=locations,
         require_locations=require_locations,
+        removed=only if remove_apps else (),
     )
     update = settings.update_schedules if update_schedules is None else update_schedules
-    only = own_apps(settings, app)
     with deployed_state(settings) as reader:
         scope = project_scope(reader, settings, wanted, only, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
@@ -206,12 +207,14 @@ def checked_apps(
     imports: bool | None = None,
     locations: str | None = None,
     require_locations: bool = False,
+    removed: "Collection[str] | None" = (),
 ) -> CheckedApps:
     """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error.
 
     Args:
         imports: also import the programs, in a child process; None for what the settings say.
         locations, require_locations: see `compared`.
+        removed: see `known_apps`.
     """
     # The store keeps the positions; they must not depend on the working folder of the command.
     compilation = check_yaml(
@@ -222,6 +225,7 @@ def checked_apps(
         today=datetime.now(UTC).date(),
         kept=_formats(settings),
         everywhere=True,
+        removed=removed,
     )
     if settings.check_imports if imports is None else imports:
         from tidegate.project.imports import check_imports

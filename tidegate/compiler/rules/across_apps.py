@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, At, Maintenance, leaves
+from tidegate.domain.part_name import app_of
 
 
 def check_one_maintenance(apps: Iterable[tuple[App, Findings]]) -> Maintenance | None:
@@ -58,11 +59,12 @@ def check_assets(files: Iterable[tuple[App, Findings]], deployed: Callable[[], I
             other, at = first.setdefault(key, (name, dataset.at))
             if other == name or dataset.at is None:
                 continue
+            hint = f"let schedules name {other}, and delete this dataset; or correct the key"
             findings.add(
                 "N331",
                 dataset.at,
                 f"an asset is one dataset of the store, got {'/'.join(key)} as {other} and {name}",
-                f"let schedules name {other}, and delete this dataset; or correct the key",
+                f"{hint}; or remove app {app_of(other)} with `--remove-apps`" if at is None else hint,
                 () if at is None else (Related(at=at, note=f"{other} is here"),),
             )
 

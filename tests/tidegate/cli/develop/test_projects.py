@@ -271,6 +271,23 @@ def test_a_folder_of_an_app_that_left_the_yaml_is_refused_until_that_app_is_remo
     assert set(apps(deployed)) == {"other"}
 
 
+def test_an_asset_of_an_app_that_the_deployment_removes_is_free(deployed: Project) -> None:
+    datasets = "datasets: {demand: {asset: acme/demand, partitions: {cycle: day, start: 2026-01-01}}}"
+    deployed.write("first", f"app: first\n{datasets}\n")
+    deployed.run("deploy")
+    (deployed.folder / "schedules/first.yaml").unlink()
+    deployed.write("second", f"app: second\n{datasets}\n")
+
+    for kept in ([], ["--app", "second", "--remove-apps"]):
+        (found,) = deployed.json("plan", *kept, exit_code=1)["diagnostics"]
+        assert found["code"] == "N331"
+        assert found["hint"].endswith("; or remove app first with `--remove-apps`")
+
+    deployed.run("plan", "--remove-apps", "--out", "plan.json", exit_code=2)
+    assert "- app first" in deployed.run("deploy", "--plan", "plan.json")
+    assert set(apps(deployed)) == {"sales", "second"}
+
+
 def test_a_folder_of_an_app_that_left_the_yaml_of_another_project_is_refused_until_that_one_removes_it(
     neighbour: Project, deployed: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
