@@ -33,6 +33,20 @@ def test_the_tree_says_what_a_waiting_job_waits_for(server: Served):
     )
 
 
+def test_of_many_waiting_jobs_the_first_ones_are_explained_unless_all_are_asked_for(server: Served):
+    for day in range(1, 24):
+        server.client.post(f"{SCHEDULES}/each_day/trigger", json={"key": f"2026-02-{day:02d}"})
+    server.pass_time(timedelta(seconds=1))
+
+    first = server.client.get(WHY).json()
+
+    assert len(first) == 20
+    assert first[0]["open_jobs"] == {"W-WINDOW": 23}
+    every = server.client.get(WHY, params={"all": "true"}).json()
+    assert (len(every), every[0]["open_jobs"]) == (23, {})
+    assert [each["job"]["id"] for each in every[:20]] == [each["job"]["id"] for each in first]
+
+
 def test_a_past_moment_is_explained_from_the_journal(server: Served):
     server.client.post(f"{SCHEDULES}/each_day/trigger", json={"key": "2026-03-09"})
     server.pass_time(timedelta(seconds=1))

@@ -5,7 +5,7 @@ in the YAML. With `--at` it explains a past moment from the store that `schedule
 reconstructs from the journal.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
@@ -50,6 +50,9 @@ def why(
         str | None,
         typer.Option(metavar="INSTANT", help="A past moment, for example 2026-03-10T22:00:00Z."),
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Of a schedule with many waiting jobs, or a task: explain each.")
+    ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Explain why a schedule, job, instance or table's operation waits, what helps, and when it can run."""
@@ -74,7 +77,7 @@ def why(
             found = explained_operations(reader, present, name, scheduled, then)
             if found is not None:
                 return found
-            return explain(reader, _target(reader, name, scheduled, backfill), then)
+            return explain(reader, _target(reader, name, scheduled, backfill), then, every=every)
 
         explanations = explained(store, present, explain_it, now, moment)
         ticked_at = last_tick(present)
@@ -99,7 +102,7 @@ def why(
         return
     for explanation, address in zip(explanations, addresses, strict=True):
         _print(explanation, address)
-    for line in alive:
+    for line in chain(count_lines(explanations), alive):
         print_line(line)
 
 
@@ -118,6 +121,16 @@ def _print(explanation: "Explanation", address: str) -> None:
     print_rich(explanation_tree(explanation))
     if address:
         print_line(f"its run in Dagster: {address}")
+
+
+def count_lines(explanations: "Sequence[Explanation]") -> Iterator[str]:
+    """Yield how many jobs of a schedule there are by reason, unless all are explained."""
+    counts = explanations[0].open_jobs if explanations else {}
+    if counts:
+        reasons = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        found = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
+        first = f"the first {len(explanations)} of {sum(counts.values()):,} jobs, in launch order"
+        yield f"{first}: {found}; `--all` explains each"
 
 
 def _target(reader: "EngineReader", name: str, scheduled: str | None, backfill: int | None) -> str:

@@ -1,5 +1,6 @@
 """Explanation: what `why` says of one job, schedule or operation, as values for the command and for JSON."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from tidegate.domain.value import Value
@@ -103,6 +104,8 @@ class Explained(Value, kw_only=True):
         withheld: the materialisations that its `checks: passed` does not count yet.
         withheld_publishes: publishes that a failed check of a dataset withholds: of what it listens to or
             waits for, and of a failed job its own.
+        open_jobs: of a schedule of which only the first jobs are explained: how many have not been launched,
+            by reason, or by state where they have none; empty if all are explained.
     """
 
     schedule: str
@@ -127,6 +130,7 @@ class Explained(Value, kw_only=True):
     missed: str = ""
     withheld: tuple[WithheldPartition, ...] = ()
     withheld_publishes: tuple[WithheldOutput, ...] = ()
+    open_jobs: Mapping[str, int] = {}
 
 
 class Explanation(Explained, kw_only=True):

@@ -5,6 +5,8 @@ scheduler would do at that instant. It changes nothing. A past instant is explai
 it was then, see `scheduler.explain.past`.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
@@ -33,18 +35,27 @@ from tidegate.scheduler.explain.withheld import outputs_for, withheld_from
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, fire_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.model.launch_order import launch_order_key
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.load import AllEvents, load_app, load_job_views
 
+JOBS_EXPLAINED = 20
+"""Of a schedule so many jobs that wait or have no run yet are explained, the first ones in launch order."""
+
 INSTANCES_EXPLAINED = 5
 """Of a task whose instances are due so many are explained, the earliest ones."""
 
 
-def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanation, ...]:
+def explain(
+    reader: EngineReader, target: str, now: datetime, *, every: bool = False
+) -> tuple[Explanation, ...]:
     """Explain a schedule ("app/name") or a job (its id).
+
+    Args:
+        every: explain each job of the schedule; without it the first ones, with the counts of all by reason.
 
     Returns:
         One explanation for each job of a schedule that waits or has no run yet, or one of what the schedule
@@ -55,7 +66,7 @@ def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanati
     """
     if "/" in target:
         overridden = overrides_of(reader, target)
-        found = _explain_schedule(reader, target, now)
+        found = _explain_schedule(reader, target, now, every)
         (state,) = reader.schedules(refs=[target])
         absent, withheld = missed_text(reader, state), withheld_from(reader, state)
         return tuple(
@@ -87,15 +98,16 @@ def explain(reader: EngineReader, target: str, now: datetime) -> tuple[Explanati
     )
 
 
-def _explain_schedule(reader: EngineReader, ref: str, now: datetime) -> tuple[Explanation, ...]:
+def _explain_schedule(reader: EngineReader, ref: str, now: datetime, every: bool) -> tuple[Explanation, ...]:
     state = next(iter(reader.schedules(refs=[ref])), None)
     if state is None:
         raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
     if state.spec.task is not None:
-        return _explain_task(reader, state, now)
-    waiting = reader.jobs(schedules=[ref], states=(*WAITING, JobState.PENDING_LAUNCH))
-    if waiting:
-        return tuple(_explain_job(reader, job, state, now) for job in waiting)
+        return _explain_task(reader, state, now, every)
+    found = reader.jobs(schedules=[ref], states=(*WAITING, JobState.PENDING_LAUNCH))
+    if found:
+        ordered = sorted(found, key=lambda job: (job.waiting, launch_order_key(job, job.satisfied_at)))
+        return _explain_first(reader, ordered, state, now, None if every else JOBS_EXPLAINED)
     empty = Job(id="", schedule=ref, fingerprint=state.fingerprint, opened_at=now)
     decision = decide(_view(reader, empty, now), now)
     newest = next(iter(reader.jobs(schedules=[ref], limit=1)), None)
@@ -116,15 +128,29 @@ def _explain_schedule(reader: EngineReader, ref: str, now: datetime) -> tuple[Ex
     )
 
 
-def _explain_task(reader: EngineReader, state: ScheduleState, now: datetime) -> tuple[Explanation, ...]:
+def _explain_first(
+    reader: EngineReader, jobs: Sequence[Job], state: ScheduleState, now: datetime, most: int | None
+) -> tuple[Explanation, ...]:
+    """Explain the first of some jobs of a schedule, with the counts of all by reason if there are more."""
+    shown = jobs[:most]
+    found = tuple(_explain_job(reader, job, state, now) for job in shown)
+    if len(shown) == len(jobs):
+        return found
+    counts = dict(Counter(str(job.reason or job.state) for job in jobs))
+    return tuple(msgspec.structs.replace(each, open_jobs=counts) for each in found)
+
+
+def _explain_task(
+    reader: EngineReader, state: ScheduleState, now: datetime, every: bool
+) -> tuple[Explanation, ...]:
     """Explain the instances of a task that are due and not done, or else the one that comes next."""
     states = (*WAITING, JobState.PENDING_LAUNCH, JobState.PAUSED)
     jobs = reader.jobs(schedules=[state.ref], states=states)
     timed = sorted((job.instance.scheduled, job.id, job) for job in jobs if job.instance is not None)
     due = [job for _, _, job in timed if job.instance is not None and job.instance.start <= now]
-    shown = due[:INSTANCES_EXPLAINED] or [job for _, _, job in timed[:1]]
+    shown = due or [job for _, _, job in timed[:1]]
     if shown:
-        return tuple(_explain_job(reader, job, state, now) for job in shown)
+        return _explain_first(reader, shown, state, now, None if every else INSTANCES_EXPLAINED)
     headline = "no instance waits: `tidegate instances list` shows those that are over"
     starts = state.next_start(now)
     return (

@@ -21,15 +21,20 @@ router = APIRouter(tags=["schedules"])
 
 At = Annotated[str | None, Query(description="A past moment, ISO 8601 with a zone.")]
 
+Every = Annotated[bool, Query(alias="all", description="Explain each waiting job, not only the first ones.")]
+
 
 @router.get("/apps/{app}/schedules/{s}/why", dependencies=[READ], **contract(list[ShownExplanation]))
-def why_schedule(app: str, s: str, service: Here, at: At = None) -> Response:
-    """Explain what a schedule waits for, for each of its waiting jobs."""
+def why_schedule(app: str, s: str, service: Here, at: At = None, every: Every = False) -> Response:
+    """Explain what a schedule waits for, for the first of its waiting jobs in launch order.
+
+    If it has more, `open_jobs` counts all of them by reason.
+    """
     with service.store.reading() as reader:
         deployed_app(service, reader, app)
         if at is None:
             schedule_of(service, reader, app, s)
-    return explain_as_json(service, lambda reader, now: explain(reader, f"{app}/{s}", now), at)
+    return explain_as_json(service, lambda reader, now: explain(reader, f"{app}/{s}", now, every=every), at)
 
 
 def explain_as_json(service: Service, look: Explain, at: str | None) -> Response:
