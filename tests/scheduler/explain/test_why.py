@@ -8,8 +8,8 @@ from tests.worlds.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.explanation import Explanation
-from tidegate.scheduler.explain.outcome import outcome_line
-from tidegate.scheduler.explain.why import explain, waiting_line
+from tidegate.scheduler.explain.outcome import outcome_line, waiting_line
+from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.model.refused import Refused

@@ -7,7 +7,7 @@ five seconds stores this text 17,000 times a day.
 
 from collections.abc import Collection, Sequence
 
-from tidegate.scheduler.explain.why import waiting_line
+from tidegate.scheduler.explain.outcome import waiting_line
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.store.engine_reader import EngineReader
 

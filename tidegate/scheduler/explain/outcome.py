@@ -1,4 +1,4 @@
-"""Outcome: how a job that no longer waits goes on, in one line for people; and how far its run is.
+"""Outcome: what a job waits for, or how it goes on, in one line for people; and how far its run is.
 
 A launched run is queued, starting or running; of a queued one also what it waits for.
 """
@@ -10,6 +10,7 @@ from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.places import SETTING, Noted, places_cursor
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunState
 from tidegate.scheduler.store.engine_reader import EngineReader
 
@@ -39,6 +40,23 @@ def _asked(job: Job) -> str:
     answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
     assert job.offered_at is not None, "it was offered"
     return f"its run was asked for {times}, last at {instant_text(job.offered_at)}; {answer}"
+
+
+def late_text(job: Job) -> str:
+    """Describe that a job has missed its deadline; "" if not."""
+    return (
+        "" if job.late_at is None else f"; late, noted at {instant_text(job.late_at)} ({Reason.L_DEADLINE})"
+    )
+
+
+def waiting_line(job: Job) -> str:
+    """Describe one waiting job in one line: name, key, reason.
+
+    When it is looked at next is left out: it may be the moment of its discard, which its schedule knows.
+    """
+    name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
+    reason = job.reason or Reason.W_TRIGGER
+    return f"{name}: {reason} {reason.summary}"
 
 
 class JobRun(Value, kw_only=True):

@@ -28,7 +28,7 @@ from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.missed import missed_text
 from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
-from tidegate.scheduler.explain.outcome import outcome_line, run_line
+from tidegate.scheduler.explain.outcome import late_text, outcome_line, run_line
 from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.explain.withheld import outputs_for, withheld_from
@@ -342,20 +342,3 @@ def _outlook(decision: Decision) -> str:
             return f"the next tick discards it: {reason} {reason.summary}"
         case waiting:
             return f"{waiting.reason}: {waiting.reason.summary}"
-
-
-def late_text(job: Job) -> str:
-    """Describe that a job has missed its deadline; "" if not."""
-    return (
-        "" if job.late_at is None else f"; late, noted at {instant_text(job.late_at)} ({Reason.L_DEADLINE})"
-    )
-
-
-def waiting_line(job: Job) -> str:
-    """Describe one waiting job in one line: name, key, reason.
-
-    When it is looked at next is left out: it may be the moment of its discard, which its schedule knows.
-    """
-    name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
-    reason = job.reason or Reason.W_TRIGGER
-    return f"{name}: {reason} {reason.summary}"
