@@ -7,8 +7,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.sql.queries import ARGS, RIGHT, WRONG, File
-from tidegate.domain.model import Program, SqlQuery
+from tidegate.domain.model import DeclaredColumn, Program, SqlQuery
 from tidegate.domain.sql.query import Query
+from tidegate.spark_jobs.datasets.declared_columns import declared_schema
 from tidegate.spark_jobs.errors import ProgramError
 from tidegate.spark_jobs.programs import sql_program
 from tidegate.spark_jobs.programs.own_session import frame_in, program_session
@@ -158,3 +159,14 @@ def test_an_input_that_never_had_data_fails_the_run_with_its_name(own: SparkSess
     program = Program(name="totals", sql=(query,), reads=("feeds/shops",), writes=("totals",))
     with pytest.raises(ProgramError, match="reads `feeds/shops`, which never had any data"):
         run_queries(own, program, {"feeds/shops": None}, PARAMS)
+
+
+def test_an_input_with_declared_columns_that_never_had_data_has_no_rows(own: SparkSession) -> None:
+    query = SqlQuery(output="totals", file="t.sql", text="SELECT s.id, upper(tag) AS tag FROM shops s")
+    program = Program(name="totals", sql=(query,), reads=("shops",), writes=("totals",))
+    columns = declared_schema(
+        (DeclaredColumn(name="id", type="bigint"), DeclaredColumn(name="tag", type="string"))
+    )
+    found = run_queries(own, program, {"shops": None}, PARAMS, {"shops": columns})
+    assert found["totals"].dtypes == [("id", "bigint"), ("tag", "string")]
+    assert found["totals"].collect() == []

@@ -61,6 +61,7 @@ class OutputAttempt:
         commit: str,
         outputs: Mapping[str, Output],
         job: str,
+        by: str,
         spark: Callable[[], SparkSession],
         events: Callable[[str], Events],
     ) -> None:
@@ -68,6 +69,7 @@ class OutputAttempt:
         commit: the same for every attempt of the same work.
         outputs: all outputs of the work, by name.
         job: for the table's own history.
+        by: who makes them, for messages.
         events: returns the receiver of the events for a commit id of this work.
         """
         names = [output.ref.name for output in outputs.values()]
@@ -79,7 +81,8 @@ class OutputAttempt:
             )
         self.published: dict[str, PublishedOutput] = {}
         self._warehouse, self._store, self._commit = warehouse, store, commit
-        self._outputs, self._job, self._spark, self._events = dict(outputs), job, spark, events
+        self._outputs, self._spark, self._events = dict(outputs), spark, events
+        self._job, self._by = job, by
         self._lease = ExitStack()
         self._publication: Publication | None = None
         self._staged: list[str] = []
@@ -105,7 +108,7 @@ class OutputAttempt:
         lease = AttemptLease(self._store, commit, [ref.id for ref in refs], at_least=at_least)
         token = self._lease.enter_context(lease)
         self._publication = Publication(
-            self._warehouse, self._store, commit=commit, token=token, job=self._job,
+            self._warehouse, self._store, commit=commit, token=token, job=self._job, by=self._by,
             spark=self._spark, states=states, events=self._events(commit),
         )  # fmt: skip
 

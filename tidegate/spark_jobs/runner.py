@@ -25,6 +25,7 @@ from tidegate.spark_jobs.commit.publish import state_of
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.state import New, Parts, Published
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.declared_columns import declared_schema
 from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
 from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.errors import OutputError, ProgramError
@@ -230,11 +231,14 @@ def _attempt(run: _Run, state: New) -> Parts:
         publication = Publication(
             run.warehouse, run.store, commit=state.commit, token=token, states=tables, spark=run.start,
             events=run.events, job=run.params.job, facts=manifest_facts(run.params) | run.new.facts(),
-            watermarks=run.new.steps(state.commit), before=before,
+            watermarks=run.new.steps(state.commit), before=before, by=f"program {run.new.consumer}",
         )  # fmt: skip
         with evaluated_once(run.start(), frames, run.program.evaluate_once, run.warehouse, token):
             try:
                 with settings:
+                    # All are looked at before the first one is written.
+                    for ref, _ in outputs:
+                        publication.refuse(frames[ref.name], ref)
                     for ref, keys in outputs:
                         publication.stage(frames[ref.name], ref, keys, reads=ref in run.reads.values())
                 run.new.check()
@@ -259,7 +263,10 @@ def _call(run: _Run, spark: SparkSession, arrow: ArrowFrames) -> Called:
         given = {name: None if (frame := found[name]) is None else frame_in(own, frame) for name in found}
         in_order = {name: given[name] for name in program.reads}
         if program.sql:
-            outputs, settings = run_queries(own, program, in_order, run.params), nullcontext()
+            declared = {name: ref.columns for name, ref in run.reads.items() if ref.columns}
+            columns = {name: declared_schema(each) for name, each in declared.items()}
+            outputs = run_queries(own, program, in_order, run.params, columns)
+            settings = nullcontext()
         else:
             with refused_rows(program.name):
                 returned = call_program(

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from tidegate.compiler.builders.checks import build_checks
+from tidegate.compiler.builders.columns import build_columns, on_new_column_of
 from tidegate.compiler.builders.failing import build_alerts, build_deadline
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.compiler.scope.scope import Scope
@@ -57,7 +58,7 @@ def check_write(node: MappingNode, scope: Scope) -> None:
         scope.findings.add("V216", node.values[key], wrong, hint)
 
 
-NOT_OF_ASSETS = ("format", "write", "merge_keys", "on_foreign", "checks", "watch")
+NOT_OF_ASSETS = ("format", "write", "merge_keys", "on_foreign", "checks", "on_new_column", "watch")
 """Keys about data that Tidegate writes or finds; what becomes of an asset of others is their affair."""
 
 
@@ -93,18 +94,21 @@ _PARTITION_HINT = "choose another key; put longer values into a column of their 
 
 def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
     """Build a dataset of an app."""
-    partitions = node.mapping("partitions")
+    written = node.mapping("partitions")
+    partitions = build_partitions(written, scope) if written else None
     check_write(node, scope)
     check_asset(node, scope)
     return Dataset(
         name=str(key.value),
         format=node.text("format") or LANDED,
-        partitions=build_partitions(partitions, scope) if partitions else None,
+        partitions=partitions,
         path=path_of(node, scope),
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
         on_foreign="replace" if node.text("on_foreign") == "replace" else "refuse",
         checks=build_checks(node, scope),
+        columns=build_columns(node, partitions, scope),
+        on_new_column=on_new_column_of(node),
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
         watch=watch_of(node, scope),

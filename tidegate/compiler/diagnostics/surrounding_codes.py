@@ -105,8 +105,20 @@ DATASET_CODES: dict[str, Entry] = {
     "V263": error(
         "key of a dataset that Tidegate writes",
         "A dataset with `asset` is an asset that another location writes, so it has no `format`, `write`,"
-        " `merge_keys`, `on_foreign`, `checks` or `watch`. Its `path` is the folder of its Parquet files, if"
-        " Spark programs read them.",
+        " `merge_keys`, `on_foreign`, `checks`, `on_new_column` or `watch`. Its `path` is the folder of its"
+        " Parquet files, if Spark programs read them.",
+    ),
+    "V270": error(
+        "not a type of Spark",
+        "A column of `columns` has a type by Spark's name: boolean, tinyint, smallint, int, bigint, float,"
+        " double, decimal(DIGITS,SCALE), string, binary, date, timestamp, timestamp_ntz, array<TYPE>,"
+        " map<KEY,VALUE> or struct<NAME:TYPE,…>.",
+    ),
+    "V271": error(
+        "column that does not fit",
+        "The names of `columns` differ in more than case, and none is reserved by Spark or Iceberg. A"
+        " partition column is a string with the keys of its dimension. Merge keys are declared columns or"
+        " partition columns.",
     ),
     "V275": error(
         "bounds that nothing is within",

@@ -22,6 +22,7 @@ from tidegate.domain.model import (
     Check,
     Conditions,
     Dataset,
+    DeclaredColumn,
     Dependency,
     HealthRules,
     Maintenance,
@@ -38,9 +39,18 @@ _NO_HEALTH = HealthRules()
 
 
 def dataset_form(dataset: Dataset) -> dict[str, Any]:
-    """Return a dataset in canonical form with its defaults, but its checks by name as they are written."""
+    """Return a dataset in canonical form with its defaults; columns and checks by name, as written."""
     checks = {check.name: check_form(check) for check in dataset.checks}
-    return canonical(dataset, defaults=True) | {"checks": checks}
+    columns = {column.name: column_form(column) for column in dataset.columns}
+    # Without any it is a list, so that a block that goes is one difference.
+    return canonical(dataset, defaults=True) | {"checks": checks, "columns": columns or []}
+
+
+def column_form(column: DeclaredColumn) -> Any:
+    """Return a declared column as its YAML: by its type alone where that says all."""
+    form = canonical(column)
+    form.pop("name")
+    return form["type"] if len(form) == 1 else form
 
 
 def check_form(check: Check) -> dict[str, Any]:

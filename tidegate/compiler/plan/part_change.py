@@ -78,6 +78,13 @@ class PartChange(Value, kw_only=True):
     action: Literal["create", "change", "delete"]
     fields: tuple[FieldChange, ...] = ()
 
+    def columns_that_stay(self) -> Iterator[str]:
+        """Say what becomes of the columns that a dataset which programs write declares no more."""
+        for field in self.fields if self.section == "datasets" else ():
+            section, _, name = field.path.partition(".")
+            if section == "columns" and name and "." not in name and field.new is None:
+                yield f"column {name} stays in the table, without values in what is published from now on"
+
 
 def part_changes(old: App | None, new: App | None) -> Iterator[PartChange]:
     """Yield the changes of an app besides its schedules and tasks."""
@@ -101,6 +108,8 @@ def _section(section: Section, before: dict[str, Any], wanted: dict[str, Any]) -
             yield PartChange(section=section, name=name, action="create" if name in wanted else "delete")
             continue
         fields = tuple(field_changes(form_of(before[name]), form_of(wanted[name])))
+        if not fields and isinstance(wanted[name], Dataset):
+            fields = tuple(_order_of_columns(before[name], wanted[name]))
         if fields:
             yield PartChange(section=section, name=name, action="change", fields=fields)
 
@@ -126,3 +135,10 @@ def form_of(part: Any) -> dict[str, Any]:
     if isinstance(part, Maintenance):
         return maintenance_form(part)
     return canonical(part, defaults=True) if isinstance(part, Value) else {"description": part}
+
+
+def _order_of_columns(before: Dataset, wanted: Dataset) -> Iterator[FieldChange]:
+    """Yield the order of the declared columns, which a new table gets, if nothing else of them differs."""
+    old, new = ([column.name for column in dataset.columns] for dataset in (before, wanted))
+    if old != new:
+        yield FieldChange(path="columns", old=old, new=new)

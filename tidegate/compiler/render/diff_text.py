@@ -89,8 +89,11 @@ def _app(app: AppChange, wanted: App | None) -> Iterator[str]:
     if app.action == "unchanged" and not kept:
         return
     yield f"{_SIGNS[app.action]} app {app.name}".strip()
+    written = wanted.owners() if wanted is not None else {}
     for part in app.parts:
         yield from _part(part)
+        if part.name in written:
+            yield from (f"{INDENT}-> {text}" for text in part.columns_that_stay())
     for schedule in app.schedules:
         if schedule.action != "unchanged":
             yield from _schedule(schedule, None if wanted is None else wanted.schedules.get(schedule.name))

@@ -164,6 +164,7 @@ class StepOutputs:
             commit=step_commit_id(run, step.instance, step.step.key, refs, keys),
             outputs={name: asset.output() for name, asset in self._assets.items()},
             job=run.run_id,
+            by=f"step {step.step.key}",
             spark=spark,
             events=lambda commit: CommitEvents(
                 location.open_store, location.clock, step.instance, own=commit, run_id=run.run_id

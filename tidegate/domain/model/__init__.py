@@ -43,8 +43,10 @@ from tidegate.domain.model.constraint import (
 from tidegate.domain.model.dataset import (
     Cycle,
     Dataset,
+    DeclaredColumn,
     ExistingJob,
     OnForeign,
+    OnNewColumn,
     PartitionScheme,
     Program,
     SqlQuery,

@@ -16,6 +16,10 @@ Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
 EvaluateOnce = Literal["cache", "checkpoint", "never"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 OnForeign = Literal["refuse", "replace"]
+OnNewColumn = Literal["refuse", "add"]
+
+PARTITION_TYPE = "string"
+"""The type of the partition columns of every table."""
 
 SETTLE = timedelta(seconds=10)
 """`settle` of a watched folder that has none."""
@@ -76,6 +80,28 @@ class Watch(Value, kw_only=True):
     existing: Literal["report", "ignore"] = "report"
 
 
+class DeclaredColumn(Value, kw_only=True):
+    """A column that a dataset promises to its readers.
+
+    Attributes:
+        type: by the name that Spark prints for it, such as "bigint"; see `domain.column_type`.
+        nullable: whether rows may have no value in it.
+        unit: of its values, for people, such as "min".
+    """
+
+    name: str
+    type: str
+    nullable: bool = True
+    unit: str = ""
+    description: str = ""
+
+    @property
+    def comment(self) -> str:
+        """What tables and Dagster say of it: the description, with the unit in brackets."""
+        unit = f"[{self.unit}]" if self.unit else ""
+        return " ".join(part for part in (self.description, unit) if part)
+
+
 class Dataset(Value, kw_only=True):
     """A named table or file set.
 
@@ -87,6 +113,9 @@ class Dataset(Value, kw_only=True):
         on_foreign: what a publish does with rows that other writers than Tidegate have changed since its run
             began: it replaces them, or it refuses to.
         checks: what the rows of each run that writes it promise, in the order of the YAML.
+        columns: what its rows have, in order; empty where nothing is declared. The partition columns, which
+            are texts, may be among them.
+        on_new_column: what a publish does with a column that is not among them.
         renamed_from: former names; the first one that is deployed goes on under this name.
         stored_as: the place in the warehouse, "app/name", of a dataset without path that was renamed; the
             store records it, the YAML does not have it.
@@ -107,6 +136,8 @@ class Dataset(Value, kw_only=True):
     merge_keys: tuple[str, ...] = ()
     on_foreign: OnForeign = "refuse"
     checks: tuple[Check, ...] = ()
+    columns: tuple[DeclaredColumn, ...] = ()
+    on_new_column: OnNewColumn = "refuse"
     renamed_from: tuple[str, ...] = ()
     stored_as: str | None = None
     allow_empty: bool = False
@@ -117,6 +148,17 @@ class Dataset(Value, kw_only=True):
     alerts: Routes = {}
     description: str = ""
     at: At | None = None
+
+    def all_columns(self) -> tuple[DeclaredColumn, ...]:
+        """Return the declared columns, then the partition columns that are not among them; none without any.
+
+        A partition column is a text: the key of its dimension.
+        """
+        if not self.columns or self.partitions is None:
+            return self.columns
+        known = {column.name.lower() for column in self.columns}
+        rest = (name for name in self.partitions.dimension_names() if name.lower() not in known)
+        return (*self.columns, *(DeclaredColumn(name=name, type=PARTITION_TYPE) for name in rest))
 
     def write_mode(self) -> WriteMode:
         """Return the effective write mode: the given one or the default."""

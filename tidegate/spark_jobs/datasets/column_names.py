@@ -1,33 +1,13 @@
-"""The names of columns, which are compared as Spark compares them: in any case.
-
-Some names belong to others: Iceberg and Spark show a file's place, a row's position and more under them, so
-a table that has a column of such a name cannot be read.
-"""
+"""The names of columns, which are compared as Spark compares them: in any case."""
 
 from collections.abc import Iterable, Iterator
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from tidegate.domain.column_type import OURS, RESERVED, is_reserved
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
-
-RESERVED = (
-    "_change_ordinal",
-    "_change_type",
-    "_commit_snapshot_id",
-    "_deleted",
-    "_file",
-    "_last_updated_sequence_number",
-    "_metadata",
-    "_partition",
-    "_pos",
-    "_row_id",
-    "_spec_id",
-)
-"""The names of Iceberg's and Spark's own columns, in lower case."""
-OURS = "__tidegate"
-"""Begins the names of the columns with which Tidegate works."""
 
 
 def refuse_names(ref: DatasetRef, frame: DataFrame) -> None:
@@ -36,7 +16,7 @@ def refuse_names(ref: DatasetRef, frame: DataFrame) -> None:
     Raises:
         OutputError: a column has a reserved name, or two have names that differ only in case.
     """
-    taken = [name for name in frame.columns if name.lower() in RESERVED or name.lower().startswith(OURS)]
+    taken = [name for name in frame.columns if is_reserved(name)]
     if taken:
         raise OutputError(
             f"{ref.name}: the program's output has the column {', '.join(taken)}, whose name is reserved",

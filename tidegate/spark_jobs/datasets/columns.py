@@ -10,11 +10,8 @@ import json
 import re
 from typing import Any, cast
 
-Type = str | dict[str, Any]
-"""A type in Spark's JSON: a name, or the parts of a struct, an array or a map."""
+from tidegate.domain.column_type import NO_TYPE, Type
 
-NO_TYPE = "void"
-"""The type of a column that has no values."""
 _WIDER = (("byte", "short", "integer", "long"), ("float", "double"))
 """Types whose values the later ones of a row have too."""
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")

@@ -13,7 +13,15 @@ from itertools import permutations
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from tidegate.domain.model import Check, Dataset, OnForeign, PartitionScheme, WriteMode
+from tidegate.domain.model import (
+    Check,
+    Dataset,
+    DeclaredColumn,
+    OnForeign,
+    OnNewColumn,
+    PartitionScheme,
+    WriteMode,
+)
 from tidegate.domain.part_name import Ref, app_of, name_in, whole_name
 from tidegate.domain.partition_key import join_key, split_key, validate_key
 from tidegate.domain.value import Value
@@ -51,6 +59,8 @@ class DatasetRef(Value, kw_only=True):
         write: what a publish does with existing rows; the default replaces the partitions it writes.
         merge_keys: for `merge`, the columns that identify a row within its partition.
         on_foreign: what a publish does with rows that others have changed since its run began.
+        columns: those that are declared, in order, with the partition columns; empty without a declaration.
+        on_new_column: what a publish does with a column that is not among them.
         asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, name].
         allow_empty: whether a reported partition of landed files may be without files.
         checks: what the rows of a run promise, which are judged before they are published.
@@ -65,6 +75,8 @@ class DatasetRef(Value, kw_only=True):
     write: WriteMode = "overwrite_partitions"
     merge_keys: tuple[str, ...] = ()
     on_foreign: OnForeign = "refuse"
+    columns: tuple[DeclaredColumn, ...] = ()
+    on_new_column: OnNewColumn = "refuse"
     asset: str = ""
     allow_empty: bool = False
     checks: tuple[Check, ...] = ()
@@ -146,6 +158,8 @@ def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
         write=dataset.write_mode(),
         merge_keys=dataset.merge_keys,
         on_foreign=dataset.on_foreign,
+        columns=dataset.all_columns(),
+        on_new_column=dataset.on_new_column,
         allow_empty=dataset.allow_empty,
         checks=dataset.checks,
     )

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 from pyspark.sql.types import AtomicType, StructType
 
 from tidegate.domain.model import WriteMode
@@ -221,11 +222,15 @@ def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) ->
 def _as_in_table(ref: DatasetRef, base: TableVersion, frame: DataFrame) -> DataFrame:
     """Return the output with the names and the wider types of the table, unless it replaces the whole table.
 
+    Where columns are declared, those that are not declared any more stay even then, without values.
+
     Raises:
         OutputError: a column has a type whose values the table's type does not have, nor the other way round.
     """
-    if write_mode(ref) == "full" or not base.schema:
+    if not base.schema:
         return frame
+    if write_mode(ref) == "full":
+        return _with_former(base, frame) if ref.columns else frame
     try:
         union = StructType.fromJson(json.loads(union_columns(base.schema, frame.schema.json())))
     except ColumnClash as clash:
@@ -247,4 +252,15 @@ def _as_in_table(ref: DatasetRef, base: TableVersion, frame: DataFrame) -> DataF
             ).alias(field.name)
             for own, field in fields
         )
+    )
+
+
+def _with_former(base: TableVersion, frame: DataFrame) -> DataFrame:
+    """Return the output with the columns of the table that it does not have, all of them null."""
+    own = {name.lower() for name in frame.columns}
+    table = StructType.fromJson(json.loads(base.schema))
+    former = [field for field in table.fields if field.name.lower() not in own]
+    return frame.select(
+        *(frame[f"`{name}`"] for name in frame.columns),
+        *(sf.lit(None).cast(field.dataType).alias(field.name) for field in former),
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from tidegate.domain.model import Program, SqlQuery
 from tidegate.domain.sql.fault import Fault, place_in
@@ -36,15 +37,25 @@ _ACTIONS = (f"{_PLANS}Command", f"{_PLANS}ParsedStatement", f"{_PLANS}ScriptTran
 _PLACE = re.compile(r"line (\d+),? pos (\d+)")
 
 
+NOT_DECLARED: Mapping[str, StructType] = {}
+
+
 def run_queries(
-    own: SparkSession, program: Program, inputs: Mapping[str, DataFrame | None], params: Params
+    own: SparkSession,
+    program: Program,
+    inputs: Mapping[str, DataFrame | None],
+    params: Params,
+    columns: Mapping[str, StructType] = NOT_DECLARED,
 ) -> dict[str, DataFrame]:
     """Return the rows of each output, as frames of the program's session that were not evaluated.
+
+    Args:
+        columns: the declared ones of the inputs; one that never had data has them, and no rows.
 
     Raises:
         ProgramError: an input never had data, a query is refused, or a parameter has no value.
     """
-    frames = _frames(program, inputs)
+    frames = _frames(own, program, inputs, columns)
     _fence(own)
     leaves = [leaf for frame in frames.values() for leaf in _leaves(_analysed(frame))]
     for name, frame in frames.items():
@@ -58,14 +69,23 @@ def run_queries(
     return outputs
 
 
-def _frames(program: Program, inputs: Mapping[str, DataFrame | None]) -> dict[str, DataFrame]:
-    """Return the inputs; one that never had data has no columns that a query could name."""
+def _frames(
+    own: SparkSession,
+    program: Program,
+    inputs: Mapping[str, DataFrame | None],
+    columns: Mapping[str, StructType],
+) -> dict[str, DataFrame]:
+    """Return the inputs; one that never had data has columns to name only where they are declared."""
     found = {name: frame for name, frame in inputs.items() if frame is not None}
+    for name in inputs.keys() - found.keys():
+        if name in columns:
+            found[name] = own.createDataFrame([], columns[name])
     missing = [quoted(name) for name in program.reads if name not in found]
     if missing:
         raise ProgramError(
             f"program {program.name} reads {', '.join(missing)}, which never had any data",
-            "run it once there is some: a table without data has no columns for a query to name",
+            "declare its `columns`, or run it once there is some: a table without data has no columns for a"
+            " query to name",
         )
     return found
 

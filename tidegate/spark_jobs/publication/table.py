@@ -20,6 +20,7 @@ from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.column_names import refuse_names
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.declared_columns import as_declared, refuse_undeclared
 from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, StoreBehind
@@ -152,6 +153,7 @@ class Publication:
         events: receives the published partitions; None means that they are not reported.
         before: outputs that an abandoned commit of the same work has published, with their partitions; they
             are part of the result, and are not written again.
+        by: who makes the outputs, for messages: "program shop/orders".
     """
 
     def __init__(
@@ -168,7 +170,9 @@ class Publication:
         states: Mapping[str, TableState] | None = None,
         events: Events | None = None,
         before: Mapping[DatasetRef, Sequence[PublishedPartition]] | None = None,
+        by: str = "the run",
     ) -> None:
+        self._by = by
         self.commit = commit
         self.token = token
         self._job = job
@@ -185,6 +189,15 @@ class Publication:
         self._staged: list[StagedOutput] = []
         self._refs: list[DatasetRef] = []
 
+    def refuse(self, frame: DataFrame, ref: DatasetRef) -> None:
+        """Refuse an output by its columns alone; nothing is evaluated.
+
+        Raises:
+            OutputError: a column has a name that tables do not have, or is not as it is declared.
+        """
+        refuse_names(ref, frame)
+        refuse_undeclared(ref, frame, self._by)
+
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, reads: bool = False) -> None:
         """Run the plan of one output and write its rows where no reader sees them.
 
@@ -195,8 +208,8 @@ class Publication:
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
         """
-        refuse_names(ref, frame)
-        format = format_of(ref)
+        self.refuse(frame, ref)
+        frame, format = as_declared(frame, ref, keys), format_of(ref)
         self._refs.append(ref)
         with refused_rows(ref.name):
             staged = format.stage(

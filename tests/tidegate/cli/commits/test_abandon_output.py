@@ -213,6 +213,7 @@ def test_nor_by_an_io_manager(three: Three) -> None:
         commit="c2",
         outputs=outputs,
         job="",
+        by="step make",
         spark=lambda: three.spark,
         events=lambda _: PublishedEvents(lambda: three.engine_store, now),
     )
