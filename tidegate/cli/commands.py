@@ -36,8 +36,12 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Print an app as YAML, with the parts that its templates and defaults make.",
         ),
         "lineage": Entry(
-            "tidegate.cli.develop.lineage:lineage",
+            "tidegate.cli.datasets.lineage:lineage",
             "Show which columns of which datasets a dataset, or a column of it, comes from.",
+        ),
+        "columns": Entry(
+            "tidegate.cli.datasets.columns:columns",
+            "Write the `columns` of a dataset whose table exists, for its YAML.",
         ),
         "schema": Entry(
             "tidegate.cli.develop.reference:schema", "Print the JSON Schema of the YAML, for editors."
@@ -143,6 +147,10 @@ GROUPS: dict[str, dict[str, Entry]] = {
         "watch": Entry(
             "tidegate.cli.operate.intake.watch:watch",
             "Look once at the folders of datasets with `watch`; say what is new and what it waits for.",
+        ),
+        "datasets": Entry(
+            "tidegate.cli.datasets.show:app",
+            "Show what is declared of a dataset, and what writes and reads it.",
         ),
         "events": Entry(
             "tidegate.cli.operate.intake.events:app",

@@ -12,7 +12,16 @@ from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.deployed.names import DISPATCHER, RECOVERY
-from tidegate.domain.model import App, CronTrigger, Dataset, Program, RowsCheck, Schedule, UniqueCheck
+from tidegate.domain.model import (
+    App,
+    CronTrigger,
+    Dataset,
+    DeclaredColumn,
+    Program,
+    RowsCheck,
+    Schedule,
+    UniqueCheck,
+)
 
 pytestmark = pytest.mark.dagster
 
@@ -63,6 +72,27 @@ def test_a_program_has_an_asset_check_for_each_check_of_what_it_writes(store: Re
         "u": "id and leg unique",
     }
     assert shown["u"].metadata["severity"].value == "warn"
+
+
+def test_an_asset_shows_the_declared_columns_of_its_dataset(store: ReferenceStore) -> None:
+    columns = (
+        DeclaredColumn(name="id", type="bigint", nullable=False, unit="n", description="of the flight"),
+        DeclaredColumn(name="tags", type="array<string>"),
+    )
+    app = sample_app()
+    declared = {
+        name: msgspec.structs.replace(app.datasets[name], columns=columns) for name in ("raw", "clean")
+    }
+    deploy(store, msgspec.structs.replace(app, datasets={**app.datasets, **declared}))
+    graph = repository_of(location_of(store)).asset_graph
+    for name in declared:
+        schema = graph.get(key(name)).metadata["dagster/column_schema"].value
+        shown = [(each.name, each.type, each.description) for each in schema.columns]
+        assert shown[:2] == [("id", "bigint", "of the flight [n]"), ("tags", "array<string>", None)]
+        assert [each[0] for each in shown[2:]] == ["day", "origin"], "partition columns come last"
+        assert not schema.columns[0].constraints.nullable
+        assert schema.columns[0].tags == {"unit": "n"}
+    assert "dagster/column_schema" not in graph.get(key("rates")).metadata
 
 
 def test_there_is_one_running_dispatcher(repository: RepositoryDefinition) -> None:

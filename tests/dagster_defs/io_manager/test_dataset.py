@@ -18,6 +18,7 @@ from dagster import (
 
 from tidegate.dagster_defs.io_manager.dataset import dataset_of, scheme_of
 from tidegate.dagster_defs.io_manager.step_outputs import bounded
+from tidegate.domain.model import DeclaredColumn
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
 
@@ -59,6 +60,19 @@ def test_defaults_and_metadata() -> None:
     assert (merged.on_foreign, ref("a", on_foreign="replace").on_foreign) == ("refuse", "replace")
 
 
+def test_declared_columns_are_those_of_the_yaml_with_the_partition_columns() -> None:
+    written = {"id": "LONG", "delay": {"type": "integer", "nullable": False, "unit": "min"}}
+    found = ref("a", partitions=DAYS, columns=MetadataValue.json(written), on_new_column="add")
+    assert found.columns == (
+        DeclaredColumn(name="id", type="bigint"),
+        DeclaredColumn(name="delay", type="int", nullable=False, unit="min"),
+        DeclaredColumn(name="day", type="string"),
+    )
+    assert (found.on_new_column, ref("a").columns, ref("a").on_new_column) == ("add", (), "refuse")
+    with pytest.raises(OutputError, match="must be day as string, since it is a partition column"):
+        ref("a", partitions=DAYS, columns={"day": "date"})
+
+
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
@@ -75,6 +89,13 @@ def test_defaults_and_metadata() -> None:
         ({"format": "delta"}, "tidegate/format must be parquet or iceberg, got 'delta'"),
         ({"format": ["iceberg"]}, "tidegate/format must be"),
         ({"on_foreign": "merge"}, "tidegate/on_foreign must be refuse or replace, got 'merge'"),
+        ({"columns": ["id"]}, "tidegate/columns must be a mapping, got ['id']"),
+        ({"columns": {"id": "bigin"}}, "tidegate/columns must be names with their types; 'id': a column has"),
+        ({"columns": {"id": {"nullable": True}}}, "tidegate/columns must be names with their types; 'id'"),
+        ({"columns": {"id": {"type": "int", "null": True}}}, "tidegate/columns must be names"),
+        ({"columns": {"id": "int", "ID": "int"}}, "tidegate/columns must be different names"),
+        ({"columns": {"_file": "int"}}, "tidegate/columns must be different names"),
+        ({"on_new_column": "drop"}, "tidegate/on_new_column must be refuse or add, got 'drop'"),
         ({"dataset": "orders"}, "tidegate/dataset must be an app and a dataset, got 'orders'"),
         ({"dataset": 3}, "tidegate/dataset must be"),
     ],

@@ -1,5 +1,6 @@
 """The graph of datasets: the state of each in words, what leads to what, and what a page has of many."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,15 @@ from tests.server.board.board import DAYS, shown
 from tests.server.sales import deployed
 from tests.server.serving import NOON, Served, problem
 from tests.worlds.samples import job as opened_job
-from tidegate.domain.model import App, Dataset, Program, SqlQuery
+from tidegate.domain.model import (
+    App,
+    Dataset,
+    DeclaredColumn,
+    PartitionScheme,
+    Program,
+    SqlQuery,
+    TimeDimension,
+)
 from tidegate.scheduler.model.deployed import APPS, DeployedApp
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.records.token import Role
@@ -222,6 +231,32 @@ def test_a_dataset_of_an_sql_program_shows_where_its_columns_come_from(server: S
     assert "&lt;b&gt;" in html and "<b></td>" not in html
     assert shown(server, "/board/datasets/shop/raw")["columns"] == []
     assert 'id="columns"' not in server.client.get("/board/datasets/shop/raw").text
+
+
+def test_the_page_of_a_dataset_shows_its_declared_columns(server: Served):
+    columns = (
+        DeclaredColumn(name="id", type="bigint"),
+        DeclaredColumn(name="delay", type="int", nullable=False, unit="min", description="<i>late</i>"),
+    )
+    day = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2026-01-01"))
+    sales = Dataset(name="sales", columns=columns, partitions=day)
+    app = App(name="shop", timezone="UTC", datasets={"sales": sales})
+    with server.store.transaction() as transaction:
+        transaction.put_records(APPS, [DeployedApp(app=app, revision=1, deployed_at=NOON)])
+    assert [each["name"] for each in shown(server, "/board/datasets/shop/sales")["dataset"]["columns"]] == [
+        "id",
+        "delay",
+    ]
+    html = server.client.get("/board/datasets/shop/sales").text
+    rows = re.findall(
+        r"<tr>(.*?)</tr>", html.partition('id="declared"')[2].partition("</table>")[0], re.DOTALL
+    )
+    cells = [re.sub("<[^>]+>", "|", row).replace("\n", "") for row in rows[1:]]
+    assert [[part for part in row.split("|") if part] for row in cells] == [
+        ["id", "bigint", "yes", "–", "–"],
+        ["delay", "int", "no", "min", "&lt;i&gt;late&lt;/i&gt;"],
+        ["day", "string", "yes", "–", "–"],
+    ]
 
 
 def test_a_token_of_one_app_hears_nothing_of_the_columns_of_others(server: Served):

@@ -4,7 +4,6 @@ Reported here are names that two checks have, and bounds that nothing is within.
 a column that the output does not have, is found before a run stages them (`spark_jobs.checks`).
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,10 +21,8 @@ from tidegate.domain.model import (
     UniqueCheck,
     ValuesCheck,
 )
+from tidegate.domain.model.check import check_name
 from tidegate.domain.wording import shown
-
-MAX_NAME_CHARACTERS = 100
-"""The longest name of a check; a name that is made of many columns is cut."""
 
 
 class Head(NamedTuple):
@@ -66,8 +63,7 @@ def build_checks(node: MappingNode, scope: Scope) -> tuple[Check, ...]:
 def _default_name(kind: str, written: Any) -> str:
     """Return the name of a check that has none: its kind and columns, of what a name may have."""
     columns = () if kind in WITHOUT_COLUMNS else tuple(written)
-    text = "_".join((kind, *map(str, columns))).lower()
-    return re.sub(r"[^a-z0-9_]", "_", text)[:MAX_NAME_CHARACTERS]
+    return check_name(kind, *map(str, columns))
 
 
 def _check_bounds(kind: str, written: Node, scope: Scope) -> None:

@@ -6,19 +6,26 @@ are published, in tidegate/spark_jobs.
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
+from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.column_type import ColumnTypeError, is_reserved, parse_type, type_text
-from tidegate.domain.model import DeclaredColumn, OnNewColumn, PartitionScheme
+from tidegate.domain.model import Check, DeclaredColumn, OnNewColumn, PartitionScheme
 from tidegate.domain.model.dataset import PARTITION_TYPE
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
 
 
 def build_columns(
-    node: MappingNode, partitions: PartitionScheme | None, scope: Scope
+    node: MappingNode, partitions: PartitionScheme | None, checks: tuple[Check, ...], scope: Scope
 ) -> tuple[DeclaredColumn, ...]:
-    """Return the columns of a dataset in the order of the file; report those that do not fit."""
+    """Return the columns of a dataset in the order of the file; report those that do not fit.
+
+    Args:
+        checks: those of the dataset, which read declared columns.
+    """
     declared = node.mapping("columns")
     if declared is None:
         if "on_new_column" in node.values:
@@ -41,9 +48,36 @@ def build_columns(
         if column is not None:
             found.setdefault(name.lower(), column)
     if on_new_column_of(node) == "refuse":
-        for fault_at, summary, hint in _merge_keys(node, found.keys() | dimensions):
-            scope.findings.add("V271", fault_at, summary, hint)
+        known = found.keys() | dimensions
+        for place, column, use in _used(node, checks):
+            if column.lower() not in known:
+                hint = did_you_mean(column, known, "columns")
+                summary = f"{use} a declared column, got {shown(column)}"
+                scope.findings.add("V271", place, summary, hint)
     return tuple(found.values())
+
+
+def null_checks(
+    node: MappingNode, columns: tuple[DeclaredColumn, ...], checks: tuple[Check, ...], scope: Scope
+) -> Iterator[Check]:
+    """Yield the checks of the columns that are not nullable, each with the place of its `nullable`."""
+    taken = {check.name for check in checks}
+    declared = node.mapping("columns")
+    for column in columns:
+        written = declared.get(column.name) if declared is not None else None
+        check = column.null_check()
+        if check is None or not isinstance(written, MappingNode):
+            continue
+        place = written.keys["nullable"]
+        if "asset" in node.values:
+            wrong = "its own code writes an asset of others, got `nullable: false`, which is a check"
+            scope.findings.add("V263", place, wrong, "delete `nullable`, or delete `asset`")
+        elif check.name in taken:
+            wrong = f"the name of a check is unique, got {shown(check.name)} again, of `nullable: false`"
+            scope.findings.add("V276", place, wrong, "give the other one another `name`")
+        else:
+            taken.add(check.name)
+            yield structs.replace(check, at=scope.at(place))
 
 
 def on_new_column_of(node: MappingNode) -> OnNewColumn:
@@ -82,8 +116,11 @@ def _fault_of_name(name: str, known: dict[str, DeclaredColumn]) -> tuple[str, st
     return None
 
 
-def _merge_keys(node: MappingNode, known: set[str]) -> Iterator[tuple[ScalarNode, str, str]]:
+def _used(node: MappingNode, checks: tuple[Check, ...]) -> Iterator[tuple[Place, str, str]]:
+    """Yield the columns that the dataset itself needs, each with its place and its use in words."""
     for column in node.strings("merge_keys"):
-        if str(column.value).lower() not in known:
-            summary = f"a merge key is a declared column, got {shown(column.value)}"
-            yield column, summary, did_you_mean(str(column.value), known, "columns")
+        yield column, str(column.value), "a merge key is"
+    for check in checks:
+        if check.at is not None:
+            for name in check.columns_read:
+                yield check.at, name, f"the check {check.name} reads"

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from tidegate.compiler.builders.checks import build_checks
-from tidegate.compiler.builders.columns import build_columns, on_new_column_of
+from tidegate.compiler.builders.columns import build_columns, null_checks, on_new_column_of
 from tidegate.compiler.builders.failing import build_alerts, build_deadline
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.compiler.scope.scope import Scope
@@ -98,6 +98,8 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
     partitions = build_partitions(written, scope) if written else None
     check_write(node, scope)
     check_asset(node, scope)
+    checks = build_checks(node, scope)
+    columns = build_columns(node, partitions, checks, scope)
     return Dataset(
         name=str(key.value),
         format=node.text("format") or LANDED,
@@ -106,8 +108,8 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
         on_foreign="replace" if node.text("on_foreign") == "replace" else "refuse",
-        checks=build_checks(node, scope),
-        columns=build_columns(node, partitions, scope),
+        checks=(*checks, *null_checks(node, columns, checks, scope)),
+        columns=columns,
         on_new_column=on_new_column_of(node),
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),

@@ -89,7 +89,7 @@ REMEDIES: dict[str, str] = {
     "V275": "Exchange the two bounds, or correct one of them.",
     "V276": "Give one of the two another `name`, or delete it.",
     "V270": "Write one of these names; in quotes where it has a comma inside `{…}`.",
-    "V271": "Rename the column, correct its type, or declare the merge key.",
+    "V271": "Rename the column, correct its type, or declare the one that is missing.",
     "V261": "Correct the entry of `config`; the message has what the job takes.",
     "N301": "Declare the dataset, or correct the name; `app/dataset` names one of another app.",
     "N302": "Declare the program, or correct the name; `app/program` names one of another app.",

@@ -117,8 +117,8 @@ DATASET_CODES: dict[str, Entry] = {
     "V271": error(
         "column that does not fit",
         "The names of `columns` differ in more than case, and none is reserved by Spark or Iceberg. A"
-        " partition column is a string with the keys of its dimension. Merge keys are declared columns or"
-        " partition columns.",
+        " partition column is a string with the keys of its dimension. Merge keys, and what checks read, are"
+        " declared columns or partition columns.",
     ),
     "V275": error(
         "bounds that nothing is within",

@@ -5,7 +5,7 @@ that gains or loses keys, and another `start`, leave the other keys as they are.
 dimension changes what a key means, even where its text stays valid. Pure.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Literal, cast
 
 import msgspec
@@ -78,9 +78,13 @@ class PartChange(Value, kw_only=True):
     action: Literal["create", "change", "delete"]
     fields: tuple[FieldChange, ...] = ()
 
-    def columns_that_stay(self) -> Iterator[str]:
-        """Say what becomes of the columns that a dataset which programs write declares no more."""
-        for field in self.fields if self.section == "datasets" else ():
+    def columns_that_stay(self, written: Container[str]) -> Iterator[str]:
+        """Say what becomes of the columns that a dataset which programs write declares no more.
+
+        Args:
+            written: the datasets that programs write.
+        """
+        for field in self.fields if self.section == "datasets" and self.name in written else ():
             section, _, name = field.path.partition(".")
             if section == "columns" and name and "." not in name and field.new is None:
                 yield f"column {name} stays in the table, without values in what is published from now on"

@@ -92,8 +92,7 @@ def _app(app: AppChange, wanted: App | None) -> Iterator[str]:
     written = wanted.owners() if wanted is not None else {}
     for part in app.parts:
         yield from _part(part)
-        if part.name in written:
-            yield from (f"{INDENT}-> {text}" for text in part.columns_that_stay())
+        yield from (f"{INDENT}-> {text}" for text in part.columns_that_stay(written))
     for schedule in app.schedules:
         if schedule.action != "unchanged":
             yield from _schedule(schedule, None if wanted is None else wanted.schedules.get(schedule.name))

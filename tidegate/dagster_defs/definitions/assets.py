@@ -35,6 +35,7 @@ from dagster import (
 
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.deployed.column_schema import column_schema
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.partitions import mapping_between, partitions_of
@@ -149,7 +150,10 @@ def build_assets(
             group_name=app,
             partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
             description=dataset.description or "external dataset: no program of this code location writes it",
-            metadata=_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
+            metadata={
+                **_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
+                **column_schema(dataset.all_columns()),
+            },
             kinds={dataset.format},
         )
     programs = scope.programs(plan)
@@ -180,15 +184,18 @@ def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
             group_name=app.name,
             partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
             description=dataset.description or program.description or None,
-            metadata=_metadata(
-                dataset.at,
-                {
-                    **place,
-                    "format": dataset.format,
-                    "path": dataset.path,
-                    "program_at": program.at,
-                },
-            ),
+            metadata={
+                **_metadata(
+                    dataset.at,
+                    {
+                        **place,
+                        "format": dataset.format,
+                        "path": dataset.path,
+                        "program_at": program.at,
+                    },
+                ),
+                **column_schema(dataset.all_columns()),
+            },
             kinds={SPARK, dataset.format},
             # A run that loses its claim succeeds without writing.
             skippable=True,

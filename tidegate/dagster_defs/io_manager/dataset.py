@@ -14,8 +14,9 @@ timestamps are spelled as keys; with any other definition the column must hold t
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, TypeVar, cast, get_args
 
+import msgspec
 from dagster import (
     AssetKey,
     MetadataValue,
@@ -25,7 +26,17 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.deployed.partitions import CLOCKS
-from tidegate.domain.model import OnForeign, PartitionScheme, TimeDimension, WriteMode
+from tidegate.domain.column_type import ColumnTypeError, is_reserved, parse_type, type_text
+from tidegate.domain.model import (
+    Dataset,
+    DeclaredColumn,
+    OnForeign,
+    OnNewColumn,
+    PartitionScheme,
+    TimeDimension,
+    WriteMode,
+)
+from tidegate.domain.model.dataset import PARTITION_TYPE
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.time.cycle import DAYS_OF_WEEK
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -38,6 +49,7 @@ DEFAULT_COLUMN = "partition"
 """The column of a definition with a single dimension that is not a time window."""
 
 _COLUMN = re.compile(r"[A-Za-z_]\w*")
+C = TypeVar("C", bound=str)
 
 
 class AssetScheme(PartitionScheme, kw_only=True):
@@ -127,10 +139,10 @@ def _time(definition: PartitionsDefinition, column: str) -> TimeDimension | None
 
 
 PREFIX = "tidegate/"
-WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET = (
-    f"{PREFIX}{key}" for key in ("write", "merge_keys", "on_foreign", "format", "dataset")
+WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET, COLUMNS, ON_NEW_COLUMN = KEYS = tuple(
+    f"{PREFIX}{key}"
+    for key in ("write", "merge_keys", "on_foreign", "format", "dataset", "columns", "on_new_column")
 )
-KEYS = (WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET)
 """The metadata of an asset that this IO manager reads, beside Dagster's own `partition_expr`."""
 
 INNER_SEPARATOR = "__"
@@ -138,6 +150,7 @@ INNER_SEPARATOR = "__"
 
 MODES: tuple[WriteMode, ...] = get_args(WriteMode)
 ON_FOREIGN_VALUES: tuple[OnForeign, ...] = get_args(OnForeign)
+ON_NEW_COLUMN_VALUES: tuple[OnNewColumn, ...] = get_args(OnNewColumn)
 
 
 def dataset_of(
@@ -170,14 +183,19 @@ def dataset_of(
             f'write "{FORMAT}": "{next(iter(formats()))}"',
         )
     write, merge_keys = _write(name, given, partitioned=partitions is not None)
+    scheme = scheme_of(name, partitions, given.get(PARTITION_EXPR))
+    declared = Dataset(name=dataset, partitions=scheme, columns=_columns(name, given, scheme))
     return DatasetRef(
         app=app,
         name=dataset,
         format=format,
-        scheme=scheme_of(name, partitions, given.get(PARTITION_EXPR)),
+        scheme=scheme,
         write=write,
         merge_keys=merge_keys,
-        on_foreign=_on_foreign(name, given),
+        on_foreign=_choice(name, given, ON_FOREIGN, ON_FOREIGN_VALUES),
+        columns=declared.all_columns(),
+        checks=tuple(check for column in declared.columns if (check := column.null_check())),
+        on_new_column=_choice(name, given, ON_NEW_COLUMN, ON_NEW_COLUMN_VALUES),
         asset="" if list(key.path) == [app, dataset] else key.to_escaped_user_string(),
     )
 
@@ -227,14 +245,50 @@ def _write(asset: str, given: Mapping[str, Any], *, partitioned: bool) -> tuple[
     return mode, names
 
 
-def _on_foreign(asset: str, given: Mapping[str, Any]) -> OnForeign:
-    found = given.get(ON_FOREIGN, "refuse")
-    if found not in ON_FOREIGN_VALUES:
+def _choice(asset: str, given: Mapping[str, Any], key: str, values: tuple[C, ...]) -> C:
+    """Return one of the values of an entry; without the entry the first one, which is the default."""
+    found = given.get(key, values[0])
+    if found not in values:
         raise OutputError(
-            f"{asset}: {ON_FOREIGN} must be {' or '.join(ON_FOREIGN_VALUES)}, got {found!r:.100}",
-            f'write "{ON_FOREIGN}": "refuse", or delete it',
+            f"{asset}: {key} must be {' or '.join(values)}, got {found!r:.100}",
+            f'write "{key}": "{values[0]}", or delete it',
         )
     return found
+
+
+def _columns(
+    asset: str, given: Mapping[str, Any], scheme: PartitionScheme | None
+) -> tuple[DeclaredColumn, ...]:
+    """Return the declared columns of an asset.
+
+    Raises:
+        OutputError: they are not a mapping of names to types, or to mappings with a type.
+    """
+    written = given.get(COLUMNS, {})
+    if not isinstance(written, Mapping):
+        raise _no_column(asset, f"a mapping, got {written!r:.100}")
+    found: list[DeclaredColumn] = []
+    for name, value in cast("Mapping[str, Any]", written).items():
+        fields = dict(value) if isinstance(value, Mapping) else {"type": value}
+        try:
+            column = msgspec.convert({**fields, "name": name}, DeclaredColumn)
+            column = msgspec.structs.replace(column, type=type_text(parse_type(column.type)))
+        except (ColumnTypeError, msgspec.ValidationError) as error:
+            raise _no_column(asset, f"names with their types; {name!r:.100}: {error}") from error
+        unknown = fields.keys() - set(DeclaredColumn.__struct_fields__)
+        if unknown:
+            raise _no_column(asset, f"names with their types; {name!r:.100} has {min(unknown)!r:.100}")
+        if is_reserved(name) or name.lower() in {each.name.lower() for each in found}:
+            raise _no_column(asset, f"different names that are not reserved, got {name!r:.100}")
+        if scheme is not None and name in scheme.dimension_names() and column.type != PARTITION_TYPE:
+            raise _no_column(asset, f"{name} as {PARTITION_TYPE}, since it is a partition column")
+        found.append(column)
+    return tuple(found)
+
+
+def _no_column(asset: str, what: str) -> OutputError:
+    example = '{"id": "bigint", "delay": {"type": "int", "nullable": False}}'
+    return OutputError(f"{asset}: {COLUMNS} must be {what}", f'write for example "{COLUMNS}": {example}')
 
 
 def _plain(value: object) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 from dagster import AssetMaterialization, AssetSpec, DagsterInstance, DagsterRun, OutputContext
 from pyspark.sql import DataFrame, SparkSession
 
+from tidegate.dagster_defs.deployed.column_schema import column_schema
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.dagster_defs.io_manager import dagster_step
@@ -174,7 +175,8 @@ class StepOutputs:
     def _report(self, context: OutputContext, output: PublishedOutput) -> None:
         """Add the facts of an output to the materialisations that Dagster logs for it."""
         asset = self._assets[context.name]
-        facts = {part.key: facts_of(part, output.commit) for part in output.parts}
+        schema = column_schema(asset.ref.columns)
+        facts = {part.key: facts_of(part, output.commit) | schema for part in output.parts}
         dagster_step.add_facts(context, facts, output.commit, partitions=asset.partitions)
 
     def _waiting_events(self, attempt: OutputAttempt) -> Iterator[AssetMaterialization]:
@@ -187,7 +189,7 @@ class StepOutputs:
                 tags[CODE_VERSION_TAG] = asset.spec.code_version
             for partition, part in zip(asset.partitions or (None,), output.parts, strict=True):
                 metadata = dagster_step.metadata_of(self.step, asset.spec.key, partition)
-                facts = facts_of(part, output.commit)
+                facts = facts_of(part, output.commit) | column_schema(asset.ref.columns)
                 yield AssetMaterialization(
                     asset.spec.key, partition=partition, metadata={**given, **metadata, **facts}, tags=tags
                 )

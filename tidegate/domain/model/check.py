@@ -4,12 +4,22 @@ A new kind is a struct here, a key of `check` in the schema, a line in `compiler
 judge in `spark_jobs.checks`. A check reads the columns of `columns_read` in the rows that the run has staged.
 """
 
+import re
+
 from tidegate.domain.commits import Severity
 from tidegate.domain.model.shared import At
 from tidegate.domain.value import Value
 from tidegate.domain.wording import listed
 
 Scalar = bool | int | float | str
+
+MAX_NAME_CHARACTERS = 100
+"""The longest name of a check; a name that is made of many columns is cut."""
+
+
+def check_name(*parts: str) -> str:
+    """Return a name of what a name may have, for a check that was given none: its kind and columns."""
+    return re.sub(r"[^a-z0-9_]", "_", "_".join(parts).lower())[:MAX_NAME_CHARACTERS]
 
 
 class CheckBase(Value, kw_only=True, tag_field="kind"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Literal
 
-from tidegate.domain.model.check import Check
+from tidegate.domain.model.check import Check, NotNullCheck, check_name
 from tidegate.domain.model.shared import At, Day, Deadline, Routes
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
 from tidegate.domain.value import Value
@@ -100,6 +100,12 @@ class DeclaredColumn(Value, kw_only=True):
         """What tables and Dagster say of it: the description, with the unit in brackets."""
         unit = f"[{self.unit}]" if self.unit else ""
         return " ".join(part for part in (self.description, unit) if part)
+
+    def null_check(self, at: At | None = None) -> NotNullCheck | None:
+        """Return the check of a column that is not nullable, with the name column_NAME; None for others."""
+        if self.nullable:
+            return None
+        return NotNullCheck(name=check_name("column", self.name), columns=(self.name,), at=at)
 
 
 class Dataset(Value, kw_only=True):

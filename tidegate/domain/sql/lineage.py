@@ -1,7 +1,8 @@
 """Where the columns of datasets come from, by the queries of the SQL programs that write them. Pure.
 
 An earlier output of a program is a table of a later query, and is shown as that: its own columns come from
-the inputs. Of what Python and existing jobs write only the datasets are known that their programs read.
+the inputs. Of what Python and existing jobs write only the datasets are known that their programs read, and
+the names of the columns that a dataset declares.
 `columns` follows a query by sqlglot, which is imported only where there is one.
 """
 
@@ -21,16 +22,22 @@ class Lineage:
     def __init__(self, apps: Mapping[str, App]) -> None:
         self._writers: dict[str, list[tuple[App, Program]]] = {}
         self._found: dict[str, tuple[Writer, ...]] = {}
+        self._declared: dict[str, tuple[str, ...]] = {}
         self.datasets = {f"{app.name}/{name}" for app in apps.values() for name in app.datasets}
         for app in apps.values():
             for _, program in sorted(app.programs.items()):
                 for output in program.writes:
                     self._writers.setdefault(whole_name(app.name, output), []).append((app, program))
+                    dataset = app.datasets.get(output)
+                    # Only what programs write is known to have no other columns.
+                    if dataset is not None and dataset.columns and dataset.on_new_column == "refuse":
+                        names = tuple(column.name for column in dataset.all_columns())
+                        self._declared[whole_name(app.name, output)] = names
 
     def writers(self, dataset: str) -> tuple[Writer, ...]:
         """Return the programs that write a dataset ("app/dataset"), by name."""
         if dataset not in self._found:
-            self._found[dataset] = tuple(_Asked(self._writers).writers(dataset))
+            self._found[dataset] = tuple(_Asked(self._writers, self._declared).writers(dataset))
         return self._found[dataset]
 
     def upstream(self, dataset: str, column: str = "") -> tuple[Step, ...]:
@@ -84,9 +91,11 @@ class Lineage:
 class _Asked:
     """One question: what the columns of tables are is found once for it."""
 
-    def __init__(self, writers: Mapping[str, list[tuple[App, Program]]]) -> None:
+    def __init__(
+        self, writers: Mapping[str, list[tuple[App, Program]]], declared: Mapping[str, tuple[str, ...]]
+    ) -> None:
         self._writers = writers
-        self._known: dict[str, tuple[str, ...] | None] = {}
+        self._known: dict[str, tuple[str, ...] | None] = {**declared}
         self._depth = 0
 
     def writers(self, dataset: str) -> Iterator[Writer]:
@@ -113,7 +122,7 @@ class _Asked:
         return None
 
     def _names(self, dataset: str) -> tuple[str, ...] | None:
-        """Return the columns of a dataset that one query makes alone; None where they are not known."""
+        """Return the columns of a dataset that declares them, or that one query makes alone; else None."""
         if dataset not in self._known:
             self._known[dataset] = None  # a program may read what it writes
             self._depth += 1

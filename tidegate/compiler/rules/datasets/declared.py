@@ -63,7 +63,7 @@ def check_checked(app: App, findings: Findings) -> None:
             "L439",
             first.at,
             f"checks judge what programs write, got {shown(dataset.name)} with landed files",
-            "delete `checks`, or give them to the output of a program that reads the files",
+            "delete `checks` and `nullable`, or give them to the output of a program that reads the files",
         )
 
 

@@ -4,22 +4,18 @@ The columns are those of the deployed queries of SQL programs; without a store, 
 project's YAML. Of other programs the datasets are shown that they read.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.datasets.named import YAML, AppOption, known_apps, whole_name_of
 from tidegate.cli.printing import Format, FormatOption, print_json, print_line
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
-    from tidegate.domain.model import App
     from tidegate.domain.sql.column import Step
     from tidegate.domain.sql.lineage import Lineage
-    from tidegate.scheduler.store.engine_reader import EngineReader
-
-DEPLOYED, YAML = "deployed", "yaml"
-"""Where the queries are from."""
 
 
 def lineage(
@@ -29,18 +25,16 @@ def lineage(
             help="Name of the dataset, with its app or alone; or DATASET.COLUMN.", show_default=False
         ),
     ],
-    app: Annotated[
-        str | None, typer.Option("--app", help="The app of the dataset.", metavar="NAME", show_default=False)
-    ] = None,
+    app: AppOption = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show which columns of which datasets a dataset, or a column of it, comes from."""
     from tidegate.domain.sql.lineage import Lineage
 
     name, _, column = dataset.partition(".")
-    origin, apps = _apps(format, name)
+    origin, apps = known_apps(format, name)
     found = Lineage(apps)
-    whole = _whole_name(found, name, app, apps)
+    whole = whole_name_of(name, app, apps, found.datasets)
     _check_column(found, whole, column)
     steps = found.upstream(whole, column)
     if format is Format.JSON:
@@ -50,47 +44,6 @@ def lineage(
         print_line("of the YAML: nothing is deployed", err=True)
     for line in _lines(steps, [(whole, each) for each in ([column] if column else found.columns(whole))]):
         print_line(line)
-
-
-def _apps(format: Format, name: str) -> "tuple[str, Mapping[str, App]]":
-    """Return the deployed apps, or those of the YAML where there are none."""
-    from tidegate.cli.checked_yaml import check_yaml, end_unless_ok
-    from tidegate.cli.opened_store import ask_store
-    from tidegate.project.settings.settings import load_settings
-
-    def read(reader: "EngineReader") -> "Mapping[str, App]":
-        from tidegate.scheduler.explain.names import in_namespace
-        from tidegate.scheduler.model.deployed import APPS
-
-        in_namespace(reader, name)
-        return {each.name: each.app for each in reader.records(APPS)}
-
-    settings = load_settings()
-    deployed = ask_store(settings, read, {})
-    if deployed:
-        return DEPLOYED, deployed
-    compilation = check_yaml([settings.schedules], settings)
-    end_unless_ok(compilation, format)
-    return YAML, compilation.models()
-
-
-def _whole_name(lineage: "Lineage", name: str, app: str | None, apps: "Collection[str]") -> str:
-    """Return "app/dataset" of the dataset of a name, with its app or alone."""
-    from tidegate.domain.part_name import app_of, name_of, namespace_and_app, without_namespace
-    from tidegate.domain.suggest import did_you_mean
-
-    wanted = without_namespace(name)
-    only = namespace_and_app(app)[1] if app else None
-    if only is not None and only not in apps:
-        raise UserError(f'there is no app "{app}"', did_you_mean(only, apps, "apps"))
-    known = sorted(each for each in lineage.datasets if only in (None, app_of(each)))
-    found = [each for each in known if wanted in (each, name_of(each))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UserError(f'several apps have a dataset "{name}"', f"write one of {', '.join(found)}")
-    shown = known if "/" in wanted else [name_of(each) for each in known]
-    raise UserError(f'there is no dataset "{name}"', did_you_mean(wanted, shown, "datasets"))
 
 
 def _check_column(lineage: "Lineage", dataset: str, column: str) -> None:
