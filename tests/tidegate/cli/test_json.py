@@ -105,6 +105,7 @@ OF_SALES: dict[Path, int] = {
     ("diff",): 2,
     ("lineage", "report"): 0,
     ("lineage", "report.day"): 0,
+    ("datasets", "show", "report"): 0,
     ("schedules", "show", "report_daily"): 0,
     ("overrides", "show", "sales/report_at_six"): 0,
     ("why", "report_daily"): 0,
@@ -127,6 +128,7 @@ OF_NUMBERS: tuple[Path, ...] = (*OF_JOB, ("deployments", "show"), ("deployments"
 OF_TABLES = {
     ("maintenance", "status"),
     ("maintenance", "explain"),
+    ("columns",),
     ("commits", "show"),
     ("watermarks", "show"),
 }

@@ -23,11 +23,12 @@ _COMMENT = re.compile(r"(.*?) *\[([^\[\]]+)\]", re.DOTALL)
 def columns(dataset: DatasetArgument, app: AppOption = None, format: FormatOption = Format.TEXT) -> None:
     """Write the `columns` of a dataset whose table exists, for its YAML."""
     from tidegate.compiler.render.yaml_text import block, comments
+    from tidegate.domain.part_name import Ref
 
     _, apps = known_apps(format, dataset)
     whole = whole_name_of(dataset, app, apps, datasets_of(apps))
-    of, _, name = whole.partition("/")
-    declared, left = _columns(whole, of, apps[of].datasets[name])
+    of = Ref.of(whole)
+    declared, left = _columns(whole, of.app, apps[of.app].datasets[of.name])
     if format is Format.JSON:
         print_json({"dataset": whole, "columns": declared, "left_out": left})
         return

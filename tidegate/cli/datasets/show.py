@@ -24,11 +24,12 @@ def datasets() -> None:
 def show_dataset(dataset: DatasetArgument, app: AppOption = None, format: FormatOption = Format.TEXT) -> None:
     """Show a dataset: where and how it is stored, what writes and reads it, and its columns."""
     from tidegate.cli.datasets.named import YAML
+    from tidegate.domain.part_name import Ref
 
     source, apps = known_apps(format, dataset)
     whole = whole_name_of(dataset, app, apps, datasets_of(apps))
-    of, _, name = whole.partition("/")
-    found = apps[of].datasets[name]
+    of = Ref.of(whole)
+    found = apps[of.app].datasets[of.name]
     writers, readers = _programs(apps, whole, "writes"), _programs(apps, whole, "reads")
     if format is Format.JSON:
         print_json(_item(source, whole, found, writers, readers))
