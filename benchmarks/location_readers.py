@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.deployed import START
 from benchmarks.location import with_programs
-from tidegate.processes.dagster import HOST, free_port
+from tidegate.processes.code_servers import HOST, free_port
 from tidegate.project.environment import MODULE
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy

@@ -27,9 +27,11 @@ from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
 from tidegate.domain.error import UserError
-from tidegate.processes.dagster import HOST, DagsterProcesses, ProcessFailed, Site
+from tidegate.processes.code_servers import HOST
+from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.graphql import ask
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME, site_of
+from tidegate.processes.site import ProcessFailed, Site
 from tidegate.project.environment import LOCATION_NAME
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.project.yaml_files import compile_paths

@@ -104,6 +104,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # Started in the background of a script. Dagster's processes would inherit that, and end on no signal.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Nor would what tests start end with a terminal, where these tests were started with `nohup`.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if not hasattr(config, "workerinput"):
         leftovers.begin()
         os.environ["JDK_JAVA_OPTIONS"] = f"{java_options(archive_file())} {LONG_SERVICE}"

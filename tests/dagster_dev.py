@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests import tally
-from tidegate.processes.dagster import CHECKOUT, HOST, free_port
+from tidegate.processes.code_servers import HOST, free_port
 from tidegate.processes.graphql import answers
+from tidegate.processes.site import CHECKOUT
 
 READY_SECONDS = 180
 END_SECONDS = 10

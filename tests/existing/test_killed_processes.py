@@ -8,7 +8,7 @@ import pytest
 
 from tests.effort import only
 from tests.existing.world import Acme, served
-from tidegate.processes.dagster import ManagedProcess
+from tidegate.processes.site import ManagedProcess
 from tidegate.scheduler.model.job import JobState
 
 pytestmark = [pytest.mark.dagster, pytest.mark.slow]

@@ -1,12 +1,19 @@
-"""The project in the code location of acme, or beside it: `tidegate dev` serves both, and their jobs run."""
+"""The project in the code location of acme, or beside it: `tidegate dev` serves both, and their jobs run.
 
+When it ends, by the end of its terminal or by SIGKILL, all it has started ends with it.
+"""
+
+import fcntl
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +22,7 @@ from dagster import DagsterInstance, DagsterRun
 
 from tests import tally
 from tests.effort import only
-from tidegate.processes.dagster import CHECKOUT
+from tidegate.processes.site import CHECKOUT
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.open import open_store
@@ -55,6 +62,26 @@ LOCATIONS = {"merged": ["merged"], "beside": ["tidegate.definitions", "their_def
 """Where our dispatcher is, and where their job runs."""
 
 
+MANY = 6
+"""A code server, of which "beside" has two, the process behind it, daemon, host, server and webserver."""
+
+
+@dataclass
+class Dev:
+    """A `tidegate dev`, and the end of its terminal that a person has."""
+
+    process: "subprocess.Popen[bytes]"
+    terminal: int
+
+    def kill(self) -> None:
+        """Kill it, and nothing that it has started."""
+        self.process.kill()
+
+    def close(self) -> None:
+        """Close the window of its terminal."""
+        os.close(self.terminal)
+
+
 class Place:
     """A project of acme that has ours, as `tidegate dev` runs it."""
 
@@ -78,25 +105,51 @@ class Place:
         }
 
     @contextmanager
-    def dev(self) -> Iterator[None]:
-        """Run `tidegate dev` until the block ends."""
-        with self.log.open("wb") as output:
+    def dev(self, end: Callable[["Dev"], None]) -> Iterator[None]:
+        """Run `tidegate dev` in a terminal until the block ends; then no process of it is left.
+
+        Args:
+            end: what ends it.
+        """
+        terminal, inside = pty.openpty()
+        with self.log.open("wb") as output, os.fdopen(inside, "rb") as keyboard:
             process = subprocess.Popen(
                 [sys.executable, "-m", "tidegate.cli.main", "dev"],
                 cwd=self.folder,
                 env=self.environment,
-                stdin=subprocess.DEVNULL,
+                stdin=keyboard,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
+                # So that the end of the terminal is the end of its session.
+                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
             )
+        dev = Dev(process, terminal)
         tally.take_part("Dagster")
         try:
             self.until("the UI", lambda: "Dagster UI" in self.log.read_text() or process.poll() is not None)
             assert process.poll() is None, self.log.read_text()
             yield
-        finally:
-            process.send_signal(signal.SIGINT)
+            assert len(self.processes()) >= MANY
+            end(dev)
             process.wait(WAIT_SECONDS)
+            self.until("the end of all processes", lambda: not self.processes())
+        finally:
+            for pid in {process.pid, *self.processes()}:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.wait(WAIT_SECONDS)
+            with suppress(OSError):
+                os.close(terminal)
+
+    def processes(self) -> set[int]:
+        """All that lives of what was started for the Dagster of this project."""
+        home = f"DAGSTER_HOME={self.home}".encode()
+        found = set[int]()
+        for each in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):
+                found |= {int(each.parent.name)} if home in each.read_bytes().split(b"\0") else set()
+        return found
 
     def tidegate(self, *command: str) -> None:
         found = subprocess.run(
@@ -129,7 +182,7 @@ def test_a_job_of_theirs_is_launched_and_what_is_theirs_is_left_alone(tmp_path: 
     """A location of theirs that cannot be loaded does not stop the others."""
     place = Place(tmp_path, shape)
 
-    with place.dev():
+    with place.dev(Dev.kill if shape == "merged" else Dev.close):
         place.tidegate("schedules", "trigger", "core/load")
         place.until("the end of the job", place.succeeded)
         with DagsterInstance.from_config(str(place.home)) as instance:

@@ -18,8 +18,9 @@ from tidegate.dagster_defs.existing.new_run import NewRun, create_run, snapshots
 from tidegate.dagster_defs.host.host import Host
 from tidegate.dagster_defs.internals.remote_jobs import JobSubsetSelector
 from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
-from tidegate.processes.dagster import HOST, ManagedProcess, free_port
+from tidegate.processes.code_servers import HOST, free_port
 from tidegate.processes.home import SETTINGS_NAME
+from tidegate.processes.site import ManagedProcess
 from tidegate.project.location import location_of
 from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.model.job import FINISHED, Job, JobState

@@ -7,7 +7,7 @@ import pytest
 
 from tests.installed.environment import PIP, ROOT, clean_variables, lend_dependencies
 from tests.installed.guide import Reader, Step, missing, steps
-from tidegate.processes.dagster import free_port
+from tidegate.processes.code_servers import free_port
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance, pytest.mark.timeout(1200)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.installed.environment import Installed
-from tidegate.processes.dagster import Site
+from tidegate.processes.site import Site
 
 pytestmark = [pytest.mark.dagster, pytest.mark.endurance]
 

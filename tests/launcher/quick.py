@@ -21,7 +21,7 @@ from tidegate.domain.model import App, Program
 from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.launcher.place import Place, place_of
 from tidegate.launcher.records import Records, RunRecord
-from tidegate.processes.dagster import ManagedProcess
+from tidegate.processes.site import ManagedProcess
 
 PROGRAMS = '''
 """Programs without Spark, of one file that tests write again."""

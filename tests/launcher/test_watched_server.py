@@ -14,7 +14,7 @@ import pytest
 
 from tests.launcher.quick import Quick
 from tidegate.cli.develop import dev
-from tidegate.processes.dagster import ManagedProcess, ProcessFailed
+from tidegate.processes.site import ManagedProcess, ProcessFailed
 
 pytestmark = pytest.mark.dagster
 

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 import tidegate.read
 from tests.dagster_dev import dagster_dev
 from tests.plain_dagster.reference import COLUMNS, expected, rows
-from tidegate.processes.dagster import CHECKOUT
 from tidegate.processes.graphql import ask
+from tidegate.processes.site import CHECKOUT
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 

@@ -17,7 +17,8 @@ from dagster_shared.serdes import deserialize_value
 from tests import tally
 from tests.real_daemon.gate import CLOSED, Gate, Order
 from tests.real_daemon.location import CASES, FOLDER_VARIABLE, Place
-from tidegate.processes.dagster import DagsterProcesses, Site
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.site import Site
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore

@@ -48,9 +48,9 @@ class ServerProcess:
         """A client of the server."""
         return httpx.Client(base_url=self.address, timeout=60)
 
-    def end(self) -> int:
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """End the server as an operator does, and return its exit code."""
-        self.process.terminate()
+        self.process.send_signal(number)
         return self.process.wait(30)
 
     def kill(self) -> None:

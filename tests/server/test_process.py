@@ -1,5 +1,6 @@
 """The server as a process: its start and its end, and what it prints in between; one serves all tests."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -66,8 +67,8 @@ def test_a_token_of_the_command_line_counts_at_once(process: ServerProcess, proj
         assert client.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
-def test_it_has_said_where_it_answers_and_nothing_else_and_ends_by_a_signal(process: ServerProcess):
-    assert process.end() == 0
+def test_it_has_said_where_it_answers_and_nothing_else_and_ends_with_its_terminal(process: ServerProcess):
+    assert process.end(signal.SIGHUP) == 0
     first, second = process.output().splitlines()
     assert first == f"serving {process.address}"
     assert "no token" in second

@@ -14,7 +14,7 @@ from tidegate.dagster_defs.internals.errors import SerializableErrorInfo
 from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorStatus, InstigatorType
 from tidegate.dagster_defs.internals.origins import GrpcServerCodeLocationOrigin, RemoteRepositoryOrigin
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher, dagster_state
-from tidegate.processes.dagster import HOST, free_port
+from tidegate.processes.code_servers import HOST, free_port
 from tidegate.processes.home import prepare_home
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.launch.versions import AtWork

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from tidegate.domain.error import UserError
-from tidegate.processes.dagster import Site
 from tidegate.processes.locations import target_of, with_locations
+from tidegate.processes.site import Site
 
 pytestmark = pytest.mark.dagster
 

@@ -41,6 +41,18 @@ def test_the_address_is_known_while_it_runs(tmp_path: Path) -> None:
     assert address_in_use(tmp_path) == ""
 
 
+def test_a_folder_that_was_replaced_since_ends_what_was_started_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    with project_lock(folder) as lock:
+        lock.check_folder()
+
+        folder.rename(tmp_path / "before")
+        with pytest.raises(UserError, match="was removed or replaced"):
+            lock.check_folder()
+        with project_lock(folder), pytest.raises(UserError, match="was removed or replaced"):
+            lock.check_folder()
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])
 def test_a_file_that_is_being_written_names_nobody(tmp_path: Path, text: str) -> None:
     with project_lock(tmp_path):

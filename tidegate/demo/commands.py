@@ -29,7 +29,7 @@ def demo(
 ) -> None:
     """Run the example project on real flights, from landing to report."""
     from tidegate.demo.feed import days_from, parse_day
-    from tidegate.processes.dagster import ProcessFailed
+    from tidegate.processes.site import ProcessFailed
 
     chosen = days_from(parse_day(first), days)
     if keep is not None and keep.exists():

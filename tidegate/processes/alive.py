@@ -16,6 +16,7 @@ import yaml
 
 from tidegate.processes.code_servers import code_state
 from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use, workspace_files
+from tidegate.processes.living import Living, beside, living_at
 from tidegate.project.create import STARTER
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class DagsterState:
         dispatchers: the dispatcher of each code location of the workspace that the daemon has seen.
         outdated: Dagster's databases whose schema is not that of the installed version.
         sharded: the event log has a SQLite file for each run.
+        beside: processes of this machine that are to end, since more than one daemon works on the home.
     """
 
     home: Path
@@ -78,6 +80,7 @@ class DagsterState:
     dispatchers: tuple[Dispatcher, ...] = ()
     outdated: tuple[str, ...] = ()
     sharded: bool = False
+    beside: tuple[Living, ...] = ()
 
 
 def dagster_state(settings: "Settings") -> DagsterState | str:
@@ -114,6 +117,7 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
         dispatchers=found,
         outdated=outdated,
         sharded=sharded,
+        beside=beside(living_at(home)),
     )
 
 

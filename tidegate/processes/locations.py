@@ -23,9 +23,9 @@ from tidegate.dagster_defs.internals.workspace import (
     get_origins_from_toml,
 )
 from tidegate.domain.error import UserError
-from tidegate.processes.code_servers import HOST, Served
-from tidegate.processes.dagster import Site, free_port
+from tidegate.processes.code_servers import HOST, Served, free_port
 from tidegate.processes.home import WORKSPACE_NAME
+from tidegate.processes.site import Site
 from tidegate.project.beside import PYPROJECT
 from tidegate.project.environment import LOCATION_NAME, MODULE
 

@@ -6,6 +6,7 @@ MODULE, LOCATION_NAME = "tidegate.definitions", "tidegate"
 PROJECT_VARIABLE = "TIDEGATE_PROJECT"
 ENVIRONMENT_VARIABLE = "TIDEGATE_ENV"
 STORE_VARIABLE = "TIDEGATE_STORE_URL"
+STARTED_BY = "TIDEGATE_STARTED_BY"
 
 READ: dict[str, str] = {
     PROJECT_VARIABLE: "The project's folder, or its `tidegate.toml`, for every command and for Dagster's "
@@ -29,5 +30,6 @@ SET: dict[str, str] = {
     "yourself to the same folder where you start Dagster's processes without Tidegate.",
     "PYTHONPATH": "The project's folder is put in front of it for those processes, so that programs and "
     "sources import.",
+    STARTED_BY: "The process that has started them, with which they end.",
 }
 """Variables that Tidegate sets for the processes that it starts."""

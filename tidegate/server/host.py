@@ -14,17 +14,16 @@ answers meanwhile, and `/readyz` says that nothing ticks. A host whose server ha
 
 import logging
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, prepare_home
+from tidegate.processes.interrupts import end_on_signals
 from tidegate.processes.lock import address_in_use
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
 from tidegate.project.settings.settings import Settings, load_settings
@@ -206,12 +205,7 @@ def main(server: int) -> None:
         server: the process id of the server.
     """
     stop = Event()
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    end_on_signals(stop.set)
     Thread(target=_end_with, args=(server, stop), name="server", daemon=True).start()
     settings = load_settings()
     store = open_store(settings.store_url)

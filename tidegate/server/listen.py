@@ -1,11 +1,13 @@
 """Listening: one process that answers on an address until it gets a signal.
 
 store ──► address is bound ──► requests are answered ──► the address is printed, and written to a file
-                                       │ SIGTERM, SIGINT
+                                       │ SIGTERM, SIGINT, the end of the terminal
                                        └──► open requests end ──► the host ends ──► the store is closed
 """
 
+import signal
 import socket
+import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 import uvicorn
 
 from tidegate.domain.error import UserError
+from tidegate.processes.interrupts import ending_signals
 from tidegate.project.settings.settings import Anonymous
 from tidegate.server.access import check_start, is_loopback
 from tidegate.server.application import create_application
@@ -43,8 +46,11 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """A signal ends the server; it is not raised again."""
+        """A signal ends the server, also that of a closed terminal; it is not raised again."""
         with super().capture_signals():
+            if threading.current_thread() is threading.main_thread():
+                for number in ending_signals():
+                    signal.signal(number, self.handle_exit)
             yield
             self._captured_signals.clear()
 

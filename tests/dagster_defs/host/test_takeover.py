@@ -13,7 +13,7 @@ import pytest
 from tests.dagster_defs.host.world import served
 from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live.live import Live
-from tidegate.processes.dagster import ManagedProcess
+from tidegate.processes.site import ManagedProcess
 from tidegate.scheduler.launch.active_host import active_host
 
 pytestmark = pytest.mark.dagster

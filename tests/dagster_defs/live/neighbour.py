@@ -11,7 +11,8 @@ from tests.dagster_defs.live.live import Live
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
-from tidegate.processes.dagster import HOST, DagsterProcesses
+from tidegate.processes.code_servers import HOST
+from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deployment.deploy import deploy

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.processes.dagster import ManagedProcess, Site
+from tidegate.processes.site import ManagedProcess, Site
 
 AS_DAGSTER = """
 import signal, time

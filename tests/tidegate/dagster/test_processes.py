@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.processes.dagster import DagsterProcesses, ManagedProcess, ProcessFailed, Site, free_port
+from tidegate.processes.code_servers import free_port
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.site import ManagedProcess, ProcessFailed, Site
 
 GONE_SECONDS = 10
 

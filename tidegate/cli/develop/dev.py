@@ -5,23 +5,25 @@ Starts the code servers, the daemon, the host, `tidegate serve` and the UI, each
 A file saved with a mistake is reported and not deployed: the previous deployment remains. So it does if the
 change would discard waiting jobs or their events, unless a person at the terminal agrees.
 The code server keeps the definitions in a process of its own; if only that ends, it is started again.
-Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
+Ends with Ctrl-C, with its terminal, or when one of the processes ends, and stops all of them; where it is
+killed, they are ended behind it (`processes.reaper`). It begins only where it is alone on the project.
 """
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.by_hand import by_hand
+from tidegate.cli.develop.changes import changes
 from tidegate.cli.last_tick import TickWatch
+from tidegate.cli.printing import instant
 from tidegate.domain.error import UserError
 from tidegate.scheduler.model.deployed import APPS
 
@@ -36,9 +38,6 @@ DEFAULT_PORT = 3000
 
 SERVER_PORT = 8080
 """Preferred port of `tidegate serve`."""
-
-CHECK_MILLISECONDS = 1000
-"""Interval of the check that the processes are alive, while no file changes."""
 
 PORT_MAX = 65_535
 
@@ -65,6 +64,7 @@ def dev(
     if not settings.own_store and not yes:
         raise _foreign(settings)
     with project_lock(settings.project) as lock:
+        _check_alone(settings)
         if port is not None and not _is_free(port):
             raise UserError(f"port {port} is in use", "choose another one, or leave out --port")
         _run(settings, port or _preferred_port(), lock)
@@ -81,10 +81,42 @@ def _foreign(settings: "Settings") -> UserError:
     )
 
 
+def _check_alone(settings: "Settings") -> None:
+    """Refuse beside processes of the project that nothing here has started, which would share the work.
+
+    Raises:
+        UserError: there are some; it names them.
+    """
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.processes.living import host_elsewhere, left_after_their_end, to_end
+    from tidegate.scheduler.store.error import StoreMissing
+    from tidegate.spark_jobs.commit.process import shown
+
+    found = left_after_their_end(settings.dagster_home)
+    if found:
+        since = instant(found[0].since)
+        raise UserError(
+            f"processes of another start already work on {settings.project}, since {since}:"
+            f" {', '.join(map(str, found))}",
+            f"end them first: {to_end(found)}; runs would go to the code that they have loaded",
+        )
+    host = None
+    with suppress(StoreMissing), opened_store(settings) as store:
+        host = host_elsewhere(store, settings.name, datetime.now(UTC))
+    if host is not None:
+        raise UserError(
+            f"a host already works on {settings.name}: {shown(host.process)}, since {instant(host.since)}",
+            "end it first, or work with that one: `tidegate dev` starts a host of its own, which would wait",
+        )
+
+
 def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
-    from tidegate.processes.dagster import HOST, DagsterProcesses, ProcessFailed, free_port
+    from tidegate.processes.code_servers import HOST, free_port
+    from tidegate.processes.dagster import DagsterProcesses
     from tidegate.processes.home import site_of
+    from tidegate.processes.interrupts import end_on_signals
     from tidegate.processes.locations import with_locations
+    from tidegate.processes.site import ProcessFailed
 
     if not redeploy(settings) and not _anything_deployed(settings):
         raise UserError(
@@ -92,7 +124,7 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
         )
     site = with_locations(site_of(settings, port))
     lock.say(site.url)
-    signal.signal(signal.SIGTERM, _interrupt)
+    end_on_signals(_interrupt)
     try:
         with DagsterProcesses(site) as processes:
             typer.echo("starting Dagster ...")
@@ -107,11 +139,12 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
             processes.start_webserver()
             typer.echo(f"Dagster UI: {site.url}   logs: {site.logs}   stop with Ctrl-C")
             typer.echo(f"REST: http://{HOST}:{server_port}")
-            _serve(settings, processes)
+            _serve(settings, processes, lock.check_folder)
     except ProcessFailed as error:
         raise UserError(str(error), "read the log for the cause") from error
     except KeyboardInterrupt:
-        typer.echo("stopped")
+        with suppress(OSError):  # the terminal may be gone
+            typer.echo("stopped")
 
 
 def redeploy(settings: "Settings") -> bool:
@@ -177,17 +210,29 @@ def _ask(discarded: tuple[str, ...]) -> None:
     raise typer.Exit(1)
 
 
-def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
+def _serve(
+    settings: "Settings", processes: "DagsterProcesses", check_folder: Callable[[], None] = lambda: None
+) -> None:
     """Redeploy at every change, and keep the code server alive, until a process ends.
+
+    Args:
+        check_folder: is called before anything is read or written.
 
     Raises:
         ProcessFailed: a process has ended.
+        UserError: the folder is not the one in which this command was started.
     """
-    from tidegate.processes.dagster import ProcessFailed
+    from tidegate.processes.site import ProcessFailed
 
     watch = TickWatch(datetime.now(UTC), settings.tick_seconds)
     looked = asked = monotonic()
-    for changed in changes(settings.schedules, lambda: _queries(settings)):
+
+    def queries() -> tuple[Path, ...]:
+        check_folder()
+        return _queries(settings)
+
+    for changed in changes(settings.schedules, queries):
+        check_folder()
         if monotonic() - looked >= TICK_CHECK_SECONDS:
             looked = monotonic()
             _warn(settings, watch)
@@ -208,7 +253,7 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
 
 def _revive(processes: "DagsterProcesses") -> None:
     """Start the process with the definitions again if it has ended, and say so."""
-    from tidegate.processes.dagster import ProcessFailed
+    from tidegate.processes.site import ProcessFailed
 
     try:
         if processes.revive_code_server():
@@ -231,40 +276,6 @@ def _warn(settings: "Settings", watch: TickWatch) -> None:
         typer.echo(warning, err=True)
 
 
-def changes(folder: Path, queries: Callable[[], tuple[Path, ...]] = tuple) -> Iterator[bool]:
-    """Yield True for each change of YAML files below a folder, and of the files of rows that they name.
-
-    Yields False every second without a change. Rows and queries may be elsewhere in the project, so they are
-    looked at.
-
-    Args:
-        queries: returns the files of the queries that are deployed.
-    """
-    from watchfiles import watch
-
-    from tidegate.project.yaml_files import SUFFIXES
-
-    rows = (*_rows(folder), *queries())
-    seen = _stamps(rows)
-    for found in watch(folder, yield_on_timeout=True, rust_timeout=CHECK_MILLISECONDS):
-        if found:
-            rows = (*_rows(folder), *queries())
-        now = _stamps(rows)
-        changed = now != seen or any(Path(path).suffix.lower() in SUFFIXES for _, path in found)
-        yield changed
-        if changed:
-            # With the queries of the deployment that followed; what was saved meanwhile is a change.
-            rows = (*rows, *(file for file in queries() if file not in now))
-        seen = {**_stamps(rows), **now}
-
-
-def _rows(folder: Path) -> tuple[Path, ...]:
-    from tidegate.project.named_files import rows_named
-    from tidegate.project.yaml_files import read_files
-
-    return tuple(rows_named(read_files([folder]).contents))
-
-
 def _queries(settings: "Settings") -> tuple[Path, ...]:
     """Return the files of the deployed queries of the project."""
     from tidegate.cli.opened_store import opened_store
@@ -273,16 +284,6 @@ def _queries(settings: "Settings") -> tuple[Path, ...]:
         apps = [each.app for each in reader.records(APPS) if each.project == settings.name]
     named = (query.file for app in apps for program in app.programs.values() for query in program.sql)
     return tuple(settings.project / file for file in dict.fromkeys(named))
-
-
-def _stamps(files: tuple[Path, ...]) -> dict[Path, tuple[int, int, int] | None]:
-    """Return when and how each file was written last: two equal stamps are one content."""
-    found: dict[Path, tuple[int, int, int] | None] = dict.fromkeys(files)
-    for file in files:
-        with suppress(OSError):
-            status = file.stat()
-            found[file] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
 
 
 def _anything_deployed(settings: "Settings") -> bool:
@@ -301,7 +302,7 @@ def _preferred_port() -> int | None:
 def _is_free(port: int) -> bool:
     import socket
 
-    from tidegate.processes.dagster import HOST
+    from tidegate.processes.code_servers import HOST
 
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -312,6 +313,10 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Handle SIGTERM like Ctrl-C, so that the processes are stopped too."""
+def _interrupt() -> None:
+    """Handle SIGTERM and the end of the terminal like Ctrl-C, so that the processes are stopped too.
+
+    A shell reports the end of its terminal as well as the kernel: only the first signal counts.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,10 +1,8 @@
 """`tidegate host`: the process that drives the engine and creates runs, at its own pace."""
 
-import signal
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,16 +61,12 @@ def _run(settings: "Settings", home: Path, target: "WorkspaceLoadTarget") -> Non
     from tidegate.dagster_defs.host.host import Host
     from tidegate.dagster_defs.host.instance import host_instance
     from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
+    from tidegate.processes.interrupts import end_on_signals
     from tidegate.project.location import location_of
     from tidegate.spark_jobs.commit.process import this_process
 
     stop = Event()
-
-    def end(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    end_on_signals(stop.set)
     with (
         host_instance(home) as instance,
         WorkspaceProcessContext(instance, target) as context,

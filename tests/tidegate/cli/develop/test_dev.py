@@ -1,6 +1,7 @@
 """`tidegate dev`: a mistake in the YAML changes nothing, and nothing to run is reported at once."""
 
 import socket
+from datetime import UTC, datetime
 
 import pytest
 from typer.testing import CliRunner
@@ -8,8 +9,10 @@ from typer.testing import CliRunner
 from tests.tidegate.project import SALES, Project
 from tidegate.cli.develop.dev import _queries, changes, redeploy
 from tidegate.cli.main import application
+from tidegate.processes import living
 from tidegate.processes.lock import project_lock
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.launch.active_host import take
 from tidegate.scheduler.store.open import open_store
 
 pytestmark = pytest.mark.slow  # whole commands
@@ -71,6 +74,22 @@ def test_a_second_one_on_the_project_is_refused_and_deploys_nothing(project: Pro
         assert "`tidegate dev` already runs" in project.refused("dev").message
 
     assert not (project.folder / ".tidegate" / "store.db").exists()
+
+
+def test_it_is_refused_beside_a_host_that_is_at_work(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.run("deploy")
+    monkeypatch.setattr(living, "is_renewed", lambda *_: True)
+    settings, store = load_settings(), project.store()
+    with store.transaction() as transaction:
+        take(transaction, settings.name, "night/4242/a/b/c/d", datetime.now(UTC))
+    store.close()
+
+    refusal = project.refused("dev")
+
+    assert f"a host already works on {settings.name}: process 4242 on night, since " in refusal.message
+    assert "end it first" in refusal.hint
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1"])

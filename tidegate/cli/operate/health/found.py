@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from tidegate.scheduler.model.records.alert import Alert
     from tidegate.scheduler.model.records.watched import WatchedFolder
     from tidegate.scheduler.store.engine_reader import EngineReader
-    from tidegate.scheduler.store.protocol import Store
 
 
 def findings(
@@ -73,7 +72,24 @@ def findings(
         found += _damaged_tables(settings, engine.apps) if thorough else []
         found += withheld_findings(work) if thorough else []
         hosted = engine.host is not None and engine.host.holds(now)
-    return found + list(dagster_findings(state, now, hosted=hosted)), work
+    found += dagster_findings(state, now, hosted=hosted)
+    return found + list(second_set(state)), work
+
+
+def second_set(state: "DagsterState | str") -> Iterator[Finding]:
+    """Yield a finding where more than one daemon works on Dagster's home."""
+    from tidegate.cli.printing import instant
+    from tidegate.processes.living import to_end
+
+    if isinstance(state, str) or not state.beside:
+        return
+    yield Finding(
+        part="second set of processes",
+        health=Health.WRONG,
+        text=f"works on the same Dagster home, since {instant(state.beside[0].since)}:"
+        f" {', '.join(map(str, state.beside))}",
+        remedy=f"end it: {to_end(state.beside)}; else its code server gets runs, with the code it has loaded",
+    )
 
 
 def _daemon_version(state: "DagsterState | str", now: datetime) -> Iterator[tuple[str, str]]:
@@ -99,6 +115,7 @@ def _store(
     """
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.health.channels import newest_alerts
+    from tidegate.processes.living import is_renewed
     from tidegate.release import release
     from tidegate.scheduler.explain.missed import silent_crons
     from tidegate.scheduler.explain.work import work_of
@@ -112,7 +129,7 @@ def _store(
     with opened_store(settings) as store, store.reading() as reader:
         apps = [each.name for each in reader.app_headers() if each.project == settings.name]
         newest, host = reader.newest_deployment(), host_of(reader, settings.name)
-        renewed = host is not None and not host.holds(now) and _is_renewed(store, settings.name, host)
+        renewed = host is not None and not host.holds(now) and is_renewed(store, settings.name, host)
         engine = Engine(
             apps=apps,
             ticked_at=engine_clock(reader),
@@ -149,21 +166,6 @@ def _versions(reader: "EngineReader", project: str, host: "ActiveHost | None") -
     ]
     runs = Counter(owner.version for owner in owners(reader).values() if not is_gone(owner.process))
     return found + [(version, plural(number, "run")) for version, number in sorted(runs.items())]
-
-
-def _is_renewed(store: "Store", project: str, host: "ActiveHost") -> bool:
-    """Return whether a lease is renewed while one looks."""
-    import time
-
-    from tidegate.scheduler.launch.active_host import RENEWED_WITHIN, host_of
-    from tidegate.spark_jobs.commit.process import is_gone
-
-    if is_gone(host.process):
-        return False
-    time.sleep(RENEWED_WITHIN.total_seconds())
-    with store.reading() as reader:
-        found = host_of(reader, project)
-    return found is not None and found.process == host.process and found.looped_at != host.looped_at
 
 
 def _damaged_tables(settings: "Settings", names: "Sequence[str]") -> "list[Finding]":
