@@ -31,7 +31,6 @@ REGISTERED = (
 
 SMALL = frozenset(
     {
-        "tidegate/processes/interrupts.py",
         "tidegate/server/routes/lists.py",
     }
 )
