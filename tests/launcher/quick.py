@@ -115,6 +115,14 @@ def wait(spark, inputs, params):
     """Work until the process is ended from outside."""
     Path(f"waits-{os.getpid()}").touch()
     time.sleep(600)
+
+
+def crash(spark, inputs, params):
+    """Print a line, wait for a file, and crash as a library does."""
+    print("at work")
+    while not Path("crashes").exists():
+        time.sleep(0.1)
+    os.abort()
 '''
 
 DAGSTER = """\
@@ -130,7 +138,7 @@ run_launcher:
 PRELOAD = ("quick_library",)
 """What the run server imports; a test changes its file."""
 
-NAMES = ("done", "dirty", "fail", "grow", "linger", "wait")
+NAMES = ("crash", "done", "dirty", "fail", "grow", "linger", "wait")
 
 
 def quick_app() -> App:
@@ -187,6 +195,12 @@ class Quick(LiveProject):
         """All that Dagster has of a run."""
         return "\n".join(
             entry.user_message + str(entry.dagster_event) for entry in self.instance.all_logs(run_id)
+        )
+
+    def printed(self, run_id: str, stream: str) -> str:
+        """What a run has printed, by the file that Dagster shows: "out" or "err"."""
+        return "".join(
+            each.read_text() for each in self.site.home.glob(f"storage/{run_id}/compute_logs/*.{stream}")
         )
 
     def waiting(self, run_id: str) -> int:

@@ -45,6 +45,29 @@ def test_a_run_that_fails_says_why(quick: Quick) -> None:
     assert "ValueError: no fares for the day (quick_programs.py:" in quick.text(run_id)
 
 
+def children_of(process: str) -> list[str]:
+    """The commands of the processes that a process has started."""
+    pids = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in pids]
+
+
+def test_what_a_run_prints_is_shown_at_once_with_its_last_words_and_no_process_copies_it(
+    quick: Quick,
+) -> None:
+    run_id = quick.launch("crash")
+    quick.until("its first line", lambda: quick.printed(run_id, "out") == "at work\n")
+    record = quick.record(run_id)
+    assert record is not None
+    process = record.process.split("/")[1]
+
+    assert [command for command in children_of(process) if "/java " not in command] == []
+
+    (quick.folder / "crashes").touch()
+    assert quick.ended(run_id).status is DagsterRunStatus.FAILURE
+    said = quick.printed(run_id, "err")
+    assert "Fatal Python error: Aborted" in said and "quick_programs.py" in said
+
+
 def test_a_run_sees_the_program_as_it_is_on_disk_and_the_plan_that_it_was_made_of(quick: Quick) -> None:
     quick.ended(first := quick.launch("done"))
     quick.programs.write_text(PROGRAMS.replace('"first"', '"second"'))

@@ -2,11 +2,18 @@
 
 Only the definitions of the run's own program are built, of the plan that was shipped with the run. So a
 deployment in between changes nothing for a run, and needs no other server.
+
+What a run prints goes into the files that Dagster shows, line by line, and into no other: until its step
+begins and after its end that is the server's log. So no process copies from one to the other, and the last
+words of a process that crashes are beside what its program has printed.
 """
 
+import faulthandler
+import io
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 
 from dagster import (
@@ -22,12 +29,17 @@ from tidegate.dagster_defs.internals.execution import (
     EngineEventData,
     ReconstructableJob,
     capture_interrupts,
+    compute_logs,
     core_execute_run,
     recon_job_from_origin,
 )
 from tidegate.dagster_defs.internals.instance import InstanceRef
 
 ENDS = {DagsterEventType.RUN_SUCCESS, DagsterEventType.RUN_FAILURE, DagsterEventType.RUN_CANCELED}
+
+
+COPY = "tail_to_stream"
+"""The function of Dagster that starts a process, and another one to watch it, to copy a captured stream."""
 
 
 class Outcome(StrEnum):
@@ -40,6 +52,21 @@ class Outcome(StrEnum):
     CALM = "calm"
     HARD = "hard"
     UNFINISHED = "unfinished"
+
+
+def capture_alone() -> None:
+    """Let what is printed from now on be in the files that Dagster shows, at once, and copied nowhere."""
+    if hasattr(compute_logs, COPY):
+        setattr(compute_logs, COPY, _no_copy)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    # Where a library crashes, its place in the program.
+    faulthandler.enable()
+
+
+@contextmanager
+def _no_copy(_path: str, _stream: object) -> Generator[tuple[None, None]]:
+    yield None, None
 
 
 def execute(run_id: str, instance_ref: str, over: Callable[[], None] = lambda: None) -> Outcome:
