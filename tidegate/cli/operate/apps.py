@@ -16,7 +16,6 @@ from tidegate.cli.printing import (
     print_line,
     print_table,
 )
-from tidegate.scheduler.model.deployed import APPS
 
 NamesArgument = Annotated[list[str], typer.Argument(help="Names of apps.")]
 
@@ -30,7 +29,7 @@ def list_apps(wide: WideOption = False, format: ListFormatOption = Format.TEXT) 
     from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 
     with opened_store() as store, store.reading() as reader:
-        deployed = {each.name: each for each in reader.records(APPS)}
+        deployed = {each.name: each for each in reader.app_headers()}
         held = held_apps(reader)
     names = sorted({*deployed, *held})
     if format is not Format.TEXT:
