@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.project import Project
-from tidegate.cli.operate.health.findings import Health, dagster_findings
+from tidegate.cli.operate.health.findings import Health
+from tidegate.cli.operate.health.found import second_set
 from tidegate.processes.alive import DagsterState
 from tidegate.processes.interrupts import ending_signals
 from tidegate.processes.living import DAEMON, Living, beside, living_at, part_of, to_end
@@ -152,7 +153,7 @@ def test_what_is_to_end_where_there_are_two(found: list[Living], left: str, comm
 def test_a_second_set_is_a_finding_with_its_remedy() -> None:
     state = DagsterState(home=Path("home"), heartbeat=NOW, beside=(living(4, 0), living(5, 1, part="host")))
 
-    (finding,) = [each for each in dagster_findings(state, NOW, hosted=True) if "second set" in each.part]
+    (finding,) = second_set(state)
 
     assert finding.health is Health.WRONG
     assert finding.text.endswith(": daemon 4, host 5") and "since 2026-03-10" in finding.text
