@@ -87,6 +87,7 @@ class CheckVerdict(Value, kw_only=True):
         name: of the check, unique in its dataset.
         kind: rows, not_null, unique, values, range, matches, change, reference, sql or run.
         severity: whether a failure withholds the publish, or is only reported.
+        passed: whether the rows keep it.
         found: one line for people: "3 of 100 rows: id is null".
         rows: rows that were judged.
         bad: rows that break it; of `rows` and `change` partitions.
