@@ -36,12 +36,13 @@ def refuse_undeclared(ref: DatasetRef, frame: DataFrame, program: str) -> None:
     if not ref.columns:
         return
     found: dict[str, Any] = {field["name"]: field["type"] for field in frame.schema.jsonValue()["fields"]}
-    differences = list(_differences(ref, found))
+    new = list(_new_columns(ref, found)) if ref.on_new_column == "refuse" else []
+    differences = [*_differences(ref, found), *new]
     if differences:
         raise OutputError(
             f"{ref.id}: the output of {program} does not have the declared columns: {'; '.join(differences)}",
             "correct the program, or `columns` of the dataset"
-            + ("; `on_new_column: add` takes new columns" if ref.on_new_column == "refuse" else ""),
+            + ("; `on_new_column: add` takes new columns" if new else ""),
         )
 
 
@@ -75,11 +76,13 @@ def _differences(ref: DatasetRef, found: Mapping[str, Any]) -> Iterator[str]:
             yield f"{column.name} is declared {column.type}, and is missing"
         elif not is_of_type(there[name], parse_type(column.type)):
             yield f"{column.name} is declared {column.type}, found {type_text(there[name])}"
-    if ref.on_new_column == "refuse":
-        known = kept | {column.name.lower() for column in ref.columns}
-        for name, kind in found.items():
-            if name.lower() not in known:
-                yield f"{name} is not declared, found {type_text(kind)}"
+
+
+def _new_columns(ref: DatasetRef, found: Mapping[str, Any]) -> Iterator[str]:
+    known = {name.lower() for name in ref.dimensions()} | {column.name.lower() for column in ref.columns}
+    for name, kind in found.items():
+        if name.lower() not in known:
+            yield f"{name} is not declared, found {type_text(kind)}"
 
 
 def _selected(frame: DataFrame, field: StructField, declared: DeclaredColumn) -> Column:
