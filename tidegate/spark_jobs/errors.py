@@ -5,6 +5,9 @@ and the Dagster definitions show the message without a traceback. Every module o
 spark_jobs may raise these errors; none may swallow them.
 """
 
+from collections.abc import Sequence
+
+from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.error import UserError
 
 
@@ -58,6 +61,29 @@ class CommitFenced(SparkJobError):
 
 class RunOver(CommitFenced):
     """The job of this run was stopped, or is run again. Nothing was published, now or later."""
+
+
+class PublishWithheld(SparkJobError):
+    """A check of the staged rows failed. Nothing was published; the rows stay staged until a person decides.
+
+    Attributes:
+        commit: commit id.
+        verdicts: of all checks, passed or not.
+    """
+
+    def __init__(self, commit: str, verdicts: Sequence[CheckVerdict]) -> None:
+        failed = [each for each in verdicts if each.blocks]
+        found = "; ".join(f"{each.dataset}, check {each.name}: {each.found}" for each in failed)
+        super().__init__(
+            f"commit {commit} is withheld, since {len(failed)} of {len(verdicts)} checks failed: {found}",
+            f"nothing is published. Look at it with `tidegate commits show {commit}`, and publish it with"
+            f" `tidegate commits release {commit} --reason TEXT`, or correct the data and run the job again",
+        )
+        self.commit, self.verdicts = commit, tuple(verdicts)
+
+
+class WithheldRefused(SparkJobError):
+    """A withheld publish cannot be released or abandoned: its rows are out of date, or it is not withheld."""
 
 
 class StoreBehind(SparkJobError):

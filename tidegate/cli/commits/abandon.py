@@ -240,7 +240,7 @@ def _clean(project: CommitsProject, sequence: CommitSequence) -> None:
     warehouse = project.warehouse
     try:
         found = find_orphans(refs, warehouse, project.commits, project.spark)
-        mine = [one for one in found if one.token == sequence.token]
+        mine = [one for one in found if one.token in sequence.tokens]
         remove_orphans(mine, refs, warehouse, project.spark)
     except (SparkJobError, OSError) as error:
         print_line(f"its staging could not be removed: {error}", err=True)

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
-from tidegate.spark_jobs.commit.state import is_put
+from tidegate.spark_jobs.commit.state import is_put, is_withheld
 from tidegate.spark_jobs.errors import CommitFenced
 from tidegate.spark_jobs.java import jvm
 
@@ -130,8 +130,9 @@ class AttemptLease:
     def _renew(self) -> bool:
         if self._store.renew(self._token, self._clock.now() + LEASE):
             return True
-        # Once its sequence is put, an attempt needs no lease.
-        self._fenced = not is_put(self._commit, self._store)
+        # Once its sequence is put or withheld, an attempt needs no lease.
+        kept = is_withheld(self._commit, self._token, self._store)
+        self._fenced = not (kept or is_put(self._commit, self._store))
         return False
 
 

@@ -2,6 +2,7 @@
 
     put ──► stored ──► finish              from here on the publish will be finished
      ├────► known ───► finish that one     another attempt of the same commit was first
+     ├────► withheld ► an error            a check failed: the rows stay staged until a person decides
      └────► fenced, over, moved ──► an error; nothing is published, now or later
 
 `finish` executes the steps of a sequence; `recovery` finishes the sequences that dead processes left.
@@ -9,11 +10,13 @@ Neither needs Spark unless a step does.
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import assert_never
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.commits import Put
+from tidegate.domain.commits import CheckVerdict, Put, WatermarkMove
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import abandoned, finish, read_sequence
@@ -27,30 +30,42 @@ from tidegate.spark_jobs.commit.state import (
     Unfinished,
     commits_of,
     is_put,
+    is_withheld,
     look_up,
 )
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.errors import CommitConflict, RunOver
+from tidegate.spark_jobs.errors import CommitConflict, PublishWithheld, RunOver
 
 log = logging.getLogger(__name__)
 
 
 def publish(
-    sequence: CommitSequence, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
+    sequence: CommitSequence,
+    store: CommitStepStore,
+    context: CommitContext,
+    clock: Clock = SYSTEM_CLOCK,
+    verdicts: Sequence[CheckVerdict] = (),
 ) -> Parts:
     """Publish the staged output of a run.
 
     Return the result of the sequence that was published under this id: this one, or that of an
     earlier attempt of the same commit.
 
+    Args:
+        verdicts: of all checks of the outputs.
+
     Raises:
+        PublishWithheld: a check failed. Nothing is published until a person releases it.
         CommitConflict: another run has moved, or is about to move, a watermark that this one has read.
             Nothing of this sequence is published, now or later.
         CommitFenced: the lease of this attempt expired. Nothing is published, now or later.
         RunOver: the job of this run was stopped, or is run again. Nothing is published, now or later.
         CommitUnknown, CommitFailed, CommitBusy: see `finish`.
     """
-    match _put(sequence, store):
+    withheld = any(each.blocks for each in verdicts)
+    match _put(sequence, store, verdicts, clock.now() if withheld else None):
+        case "stored" if withheld:
+            raise PublishWithheld(sequence.id, verdicts)
         case "stored":
             return finish(sequence, store, context, clock)
         case "fenced":
@@ -96,18 +111,38 @@ def state_of(
     raise AssertionError("the ids of a work do not end")
 
 
-def _put(sequence: CommitSequence, store: CommitStepStore) -> Put:
-    # The store compares them with its watermarks: of two runs that read the same rows one can put.
-    moves = [
+def moves_of(sequence: CommitSequence) -> list[WatermarkMove]:
+    """Return the moves of watermarks, which the store compares with its own."""
+    return [
         (step.consumer, step.source, step.part, step.number)
         for step in sequence.steps
         if isinstance(step, SetWatermark)
     ]
+
+
+def _put(
+    sequence: CommitSequence,
+    store: CommitStepStore,
+    verdicts: Sequence[CheckVerdict],
+    withheld_at: datetime | None,
+) -> Put:
+    """Put a sequence, or withhold it.
+
+    Args:
+        withheld_at: now, if a check failed.
+    """
+    body, moves = encode_sequence(sequence), moves_of(sequence)
     try:
-        return store.put(sequence.id, sequence.datasets, sequence.token, encode_sequence(sequence), moves)
+        if withheld_at is None:
+            return store.put(sequence.id, sequence.datasets, sequence.token, body, moves, verdicts)
+        return store.withhold(
+            sequence.id, sequence.datasets, sequence.token, body, moves, verdicts, withheld_at
+        )
     except Exception:
         # Perhaps only the response was lost. Once the attempt is closed, the content of the store is final.
         store.end(sequence.token)
+        if is_withheld(sequence.id, sequence.token, store):
+            return "stored"
         if is_put(sequence.id, store):
             log.warning("commit %s was stored, although the store's response was lost", sequence.id)
             return "known"

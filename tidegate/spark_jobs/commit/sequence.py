@@ -25,7 +25,8 @@ class CommitSequence(Value, kw_only=True):
         id: commit id.
         datasets: the datasets written, as "app/name", and the watermarks moved, as `watermark_resource`
             names them; the next run that uses one of them finishes this sequence first.
-        token: fencing token of the run.
+        token: fencing token of the attempt that put it.
+        staged: fencing token of the run that staged its output, if that is another: a person has released it.
         steps: in the order of execution.
         result: the published partitions, reported once every step is done.
     """
@@ -33,8 +34,14 @@ class CommitSequence(Value, kw_only=True):
     id: str
     datasets: tuple[str, ...]
     token: int
+    staged: int = 0
     steps: tuple[CommitStep, ...]
     result: tuple[PublishedPartition, ...]
+
+    @property
+    def tokens(self) -> frozenset[int]:
+        """The tokens whose staging it needs."""
+        return frozenset({self.token, self.staged} - {0})
 
 
 def watermark_resource(consumer: str, source: str) -> str:
@@ -57,6 +64,7 @@ def encode_sequence(sequence: CommitSequence) -> str:
             "id": sequence.id,
             "datasets": list(sequence.datasets),
             "token": sequence.token,
+            **({"staged": sequence.staged} if sequence.staged else {}),
             "steps": [encode_step(step) for step in sequence.steps],
             "result": msgspec.to_builtins(sequence.result),
         },
@@ -76,6 +84,7 @@ def decode_sequence(body: str) -> CommitSequence:
         id=fields["id"],
         datasets=tuple(fields["datasets"]),
         token=fields["token"],
+        staged=fields.get("staged", 0),
         steps=tuple(decode_step(step) for step in fields["steps"]),
         result=msgspec.convert(fields["result"], tuple[PublishedPartition, ...]),
     )

@@ -3,6 +3,8 @@
     new ──put──► unfinished ──finish──► published
                      └──abandon, withdraw──► abandoned ─► the work goes on as another commit, "c~2"
 
+A withheld commit is new: it was not put, and the next attempt of its work has the same id.
+
 `look_up` asks the store alone. Of an unfinished commit only its tables know what is published (ADR 27): who
 needs the answer has to finish it.
 """
@@ -81,6 +83,12 @@ def look_up(commit: str, store: CommitStepStore) -> CommitState:
 def is_put(commit: str, store: CommitStepStore) -> bool:
     """Return whether the sequence of a commit is in the store, finished or not."""
     return isinstance(look_up(commit, store), Unfinished | Published)
+
+
+def is_withheld(commit: str, token: int, store: CommitStepStore) -> bool:
+    """Return whether the sequence of an attempt is withheld."""
+    kept = store.withheld(commit)
+    return kept is not None and kept.token == token
 
 
 def commits_of(commit: str) -> Iterator[str]:

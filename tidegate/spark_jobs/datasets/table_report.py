@@ -49,6 +49,10 @@ class TableReport(Value, kw_only=True):
     strays: tuple[str, ...] = ()
 
 
+DECLARED_OTHERWISE = "its dataset is declared otherwise now"
+"""Why an output cannot be released that was staged for another format, place, write mode or partitions."""
+
+
 def not_listed(table: str, commit: str) -> str:
     """Return what has happened to a commit that a table does not list, although it lists all that it has had.
 

@@ -7,10 +7,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.commit.step import CommitStep, PublishStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
-from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport, not_listed
+from tidegate.spark_jobs.datasets.table_report import DECLARED_OTHERWISE, Orphan, TableReport, not_listed
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
@@ -24,6 +24,7 @@ from tidegate.spark_jobs.iceberg.output import (
     table_name,
     table_state,
 )
+from tidegate.spark_jobs.iceberg.publish.unfit import unfit
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.iceberg.table.data_files import missing_data
@@ -72,6 +73,13 @@ class IcebergFormat:
         return stage(
             frame, ref, keys, commit=commit, token=token, job=job, facts=facts, state=state, reads=reads
         )
+
+    def unfit(self, step: PublishStep, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> str | None:
+        if not isinstance(step, PublishIceberg):
+            return DECLARED_OTHERWISE
+        if (step.table, step.mode, step.dimensions) != (table_name(ref), ref.write, ref.dimensions()):
+            return DECLARED_OTHERWISE
+        return unfit(catalog_of(spark()), step)
 
     def discard(
         self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int

@@ -6,11 +6,18 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.commit.step import CommitStep, PublishStep
+from tidegate.spark_jobs.datasets.columns import ColumnClash, union_columns
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.landed import read_landed
-from tidegate.spark_jobs.datasets.table_report import MissingData, Orphan, TableReport, not_listed
+from tidegate.spark_jobs.datasets.table_report import (
+    DECLARED_OTHERWISE,
+    MissingData,
+    Orphan,
+    TableReport,
+    not_listed,
+)
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
@@ -23,6 +30,7 @@ from tidegate.spark_jobs.parquet.output import (
     stage,
     staging_folder,
     table_state,
+    write_mode,
 )
 from tidegate.spark_jobs.parquet.steps.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.merge import PublishMerge
@@ -87,6 +95,20 @@ class ParquetFormat:
         self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int
     ) -> None:
         warehouse.files.delete(staging_folder(ref.root(warehouse), commit, token))
+
+    def unfit(self, step: PublishStep, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> str | None:
+        if not isinstance(step, PublishVersion | PublishMerge):
+            return DECLARED_OTHERWISE
+        root = ref.root(warehouse)
+        mode = step.mode if isinstance(step, PublishVersion) else "merge"
+        if (step.root, mode) != (root, write_mode(ref)):
+            return DECLARED_OTHERWISE
+        try:
+            if mode != "full":
+                union_columns(head(warehouse.files, root).schema, step.schema)
+        except ColumnClash as clash:
+            return f"another run has changed the columns of {root}: {clash}"
+        return None
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
         files, root = warehouse.files, ref.root(warehouse)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.published import PartitionFact, PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.publish import publish
@@ -23,7 +24,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, data
 from tidegate.spark_jobs.datasets.declared_columns import as_declared, refuse_undeclared
 from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, StoreBehind
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, PublishWithheld, StoreBehind
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table_format import StagedOutput
 
@@ -140,6 +141,11 @@ def _behind(ref: DatasetRef, fact: str) -> StoreBehind:
     )
 
 
+def no_checks(staged: Sequence[StagedOutput]) -> tuple[CheckVerdict, ...]:
+    """Judge outputs that have no checks."""
+    return ()
+
+
 class Publication:
     """The outputs of one run, published together, whatever their formats.
 
@@ -154,6 +160,7 @@ class Publication:
         before: outputs that an abandoned commit of the same work has published, with their partitions; they
             are part of the result, and are not written again.
         by: who makes the outputs, for messages: "program shop/orders".
+        judge: returns the verdicts of all checks of the staged outputs; if one blocks, nothing is published.
     """
 
     def __init__(
@@ -171,6 +178,7 @@ class Publication:
         events: Events | None = None,
         before: Mapping[DatasetRef, Sequence[PublishedPartition]] | None = None,
         by: str = "the run",
+        judge: Callable[[Sequence[StagedOutput]], Sequence[CheckVerdict]] = no_checks,
     ) -> None:
         self._by = by
         self.commit = commit
@@ -183,6 +191,7 @@ class Publication:
         self._store = store
         self._reports_events = events is not None
         self._before = dict(before or {})
+        self._judge = judge
         self._context = CommitContext(
             files=warehouse.files, spark=spark, watermarks=store, events=events or NoEvents()
         )
@@ -227,9 +236,24 @@ class Publication:
         self._staged.append(staged)
 
     def publish(self) -> tuple[PublishedPartition, ...]:
-        """Publish all staged outputs; see `commit.publish.publish` for the errors it raises."""
+        """Publish all staged outputs; see `commit.publish.publish` for the errors it raises.
+
+        Raises:
+            SparkJobError: a check cannot be judged. Nothing is published.
+        """
         try:
-            published = self._put_and_finish()
+            verdicts = self._judge(self._staged)
+        except Exception:
+            self.discard()
+            raise
+        replaced = self._store.withheld(self.commit)
+        try:
+            published = self._put_and_finish(verdicts)
+        except PublishWithheld:
+            if replaced is not None:
+                # It took the place of an earlier attempt's, whose rows can never be released now.
+                self._discard(replaced.token)
+            raise
         except (CommitConflict, CommitFenced):
             # After these two failures alone, the staged outputs can never be published.
             self.discard()
@@ -238,7 +262,7 @@ class Publication:
         self.discard()
         return published
 
-    def _put_and_finish(self) -> tuple[PublishedPartition, ...]:
+    def _put_and_finish(self, verdicts: Sequence[CheckVerdict]) -> tuple[PublishedPartition, ...]:
         for staged in self._staged:
             # The step looks again at the moment of its effect. Here nothing is promised yet.
             conflict = staged.version_step().conflict(self._context)
@@ -248,14 +272,15 @@ class Publication:
             self.commit, self.token, self._staged, self._watermarks,
             reports_events=self._reports_events, before=self._before,
         )  # fmt: skip
-        return publish(sequence, self._store, self._context)
+        return publish(sequence, self._store, self._context, verdicts=verdicts)
 
     def discard(self) -> None:
         """Remove the staging of this publication. Only for a commit that was never put or is finished."""
+        self._discard(self.token)
+
+    def _discard(self, token: int) -> None:
         for ref in self._refs:
-            format_of(ref).discard(
-                ref, self._warehouse, self._context.spark, commit=self.commit, token=self.token
-            )
+            format_of(ref).discard(ref, self._warehouse, self._context.spark, commit=self.commit, token=token)
 
 
 def sequence_of(

@@ -133,6 +133,21 @@ class TableFormat(Protocol):
         """Remove the staging of one attempt. Only for a commit that was never put or is finished."""
         ...
 
+    def unfit(
+        self,
+        step: PublishStep,
+        ref: DatasetRef,
+        warehouse: Warehouse,
+        spark: Callable[[], SparkSession],
+    ) -> str | None:
+        """Return why a staged output no longer fits its dataset or table; None if it does.
+
+        Args:
+            step: publishes the output.
+            ref: the dataset as it is declared now.
+        """
+        ...
+
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
         """Remove old versions of a table when enough have accumulated."""
         ...

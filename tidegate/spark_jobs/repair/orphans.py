@@ -1,11 +1,11 @@
 """Finds and removes the staging of runs that died before they could publish.
 
-    list all staging ──► open attempts ──► unfinished sequences ──► the rest is orphaned
+    list all staging ──► open attempts ──► withheld sequences ──► unfinished ones ──► the rest is orphaned
 
-All staging carries its run's fencing token. A token that may still publish belongs to
-an open attempt or to an unfinished sequence; the store turns an attempt into a sequence
-in one transaction. So the three are read in this order: the token of a running run is found in the
-second or third step, however long they take, and the staging of a later run is not in the
+All staging carries its run's fencing token. A token that may still publish belongs to an open attempt, to
+a withheld or to an unfinished sequence; the store turns an attempt into a sequence, and a withheld one into
+an unfinished one, in one transaction. So the four are read in this order: the token of a running run is found
+in one of the later steps, however long they take, and the staging of a later run is not in the
 first. The attempts of dead runs are closed before (`expire_dead_attempts`): from then on the store refuses
 their `put`, even if the run was only paused.
 """
@@ -60,9 +60,10 @@ def find_orphans(
 
 def needed_tokens(store: CommitStepStore) -> frozenset[int]:
     """Return the tokens that may still publish. List the staging before this call."""
-    open_now = {attempt.token for attempt in store.attempts()}
+    needed = {attempt.token for attempt in store.attempts()}
+    needed |= {kept.token for kept in store.list_withheld()}
     bodies = [(commit, store.get(commit)) for commit in store.list_unfinished()]
-    return frozenset(open_now | {_token(commit, body) for commit, body in bodies if body is not None})
+    return frozenset(needed.union(*(_tokens(commit, body) for commit, body in bodies if body is not None)))
 
 
 def remove_orphans(
@@ -95,9 +96,11 @@ def _checkpoints(warehouse: Warehouse) -> Iterator[Orphan]:
             yield Orphan(token=int(entry.name), dataset="", place=place, format=CHECKPOINTS)
 
 
-def _token(commit: str, body: str) -> int:
+def _tokens(commit: str, body: str) -> set[int]:
+    """Return the tokens of the attempt that put a sequence, and of the run that staged it."""
     try:
-        return int(json.loads(body)["token"])
+        fields = json.loads(body)
+        return {int(fields["token"]), int(fields.get("staged", fields["token"]))}
     except (ValueError, KeyError, TypeError) as error:
         raise CommitUnknown(
             f"commit {commit} cannot be read, so orphaned staging cannot be determined: {error}",
