@@ -49,6 +49,7 @@ WRITES = {
     ("commits", "abandon"),
     ("commits", "adopt"),
     ("commits", "recover"),
+    ("commits", "release"),
     ("watermarks", "reset"),
     ("watermarks", "forget"),
 }

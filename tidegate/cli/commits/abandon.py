@@ -1,4 +1,4 @@
-"""`tidegate commits abandon`: removes an unfinished sequence permanently, or one output of it.
+"""`tidegate commits abandon`: removes an unfinished or withheld sequence permanently, or one output of it.
 
 It is for a sequence, or an output, that can never be finished: its staging is lost, its table was dropped, or
 its data is not wanted. Published data remains published, so the command shows the state and asks for
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
+from tidegate.cli.commits.withheld import DECLINED_EXIT_CODE, give_up, nothing_left
 from tidegate.cli.printing import instant, print_line
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
@@ -23,8 +24,6 @@ from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.repair.fsck import verify_step
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
-
-DECLINED_EXIT_CODE = 1
 
 
 def abandon(
@@ -44,14 +43,21 @@ def abandon(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove an unfinished commit that can never be finished, or one output of it; published data remains."""
+    """Remove an unfinished or withheld commit, or one output of an unfinished one; published data remains."""
     with opened_project() as opened:
         project = opened.noting(NotedAction.ABANDON, reason)
+        kept = project.commits.withheld(commit)
+        if kept is not None:
+            if output:
+                raise UserError(
+                    f"commit {commit} is withheld: nothing of it is published",
+                    "abandon all of it: leave --output out",
+                )
+            give_up(project, kept, yes=yes)
+            return
         sequence = project.sequence(commit)
         if sequence is None:
-            raise UserError(
-                f"there is no unfinished commit {commit}", "list them with: tidegate commits list"
-            )
+            raise nothing_left(project, commit)
         _refuse_active(project, commit)
         chosen = _chosen(sequence, output or ())
         for line in consequences(sequence, project, chosen):

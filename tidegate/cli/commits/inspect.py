@@ -15,6 +15,7 @@ from tidegate.cli.commits.adopt import adopt
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import now, opened_project
 from tidegate.cli.commits.shown import lines, shown_commit
+from tidegate.cli.commits.withheld import release
 from tidegate.cli.listing import Given, Part, Parts, list_command
 from tidegate.cli.printing import NUMBER_MAX, Format, FormatOption, ReasonOption, print_json, print_line
 from tidegate.domain.error import UserError
@@ -24,10 +25,11 @@ from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
 
-app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
+app = typer.Typer(help="List, finish, release, abandon and check commit sequences.", no_args_is_help=True)
 app.command()(abandon)
 app.command()(adopt)
 app.command()(fsck)
+app.command()(release)
 
 DatasetArgument = Annotated[
     str | None, typer.Argument(help='Only commits that write this "app/dataset"; default: all.')

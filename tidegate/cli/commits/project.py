@@ -28,7 +28,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
-from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import CommitUnknown
 
 if TYPE_CHECKING:
@@ -107,6 +107,11 @@ class CommitsProject:
         own = (self.settings.name, NO_PROJECT)
         with self.store.reading() as reader:
             return tuple(deployed.app for deployed in reader.records(APPS) if deployed.project in own)
+
+    def datasets(self) -> dict[str, DatasetRef]:
+        """Return the deployed datasets of the project, by "app/dataset"."""
+        found = (dataset_ref(app.name, each) for app in self.apps() for each in app.datasets.values())
+        return {ref.id: ref for ref in found}
 
     def others(self) -> frozenset[str]:
         """Return the names of the apps that belong to other projects."""

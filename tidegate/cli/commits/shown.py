@@ -1,17 +1,26 @@
 """One commit in full, whatever became of it: as a value for JSON, and as lines for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from tidegate.cli.commits.project import CommitsProject
+from tidegate.cli.commits.withheld import sample_lines
 from tidegate.cli.printing import instant
-from tidegate.domain.commits import AbandonedCommit, CommitAttempt, OutputRecord, RecoveryState
+from tidegate.domain.commits import (
+    AbandonedCommit,
+    CheckVerdict,
+    CommitAttempt,
+    OutputRecord,
+    RecoveryState,
+    WithheldCommit,
+)
 from tidegate.domain.error import UserError
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.listings.queries.commits import state_text
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
+from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.repair.fsck import verify_step
@@ -44,10 +53,27 @@ class Unfinished(Value, kw_only=True):
     steps: tuple[ShownStep, ...]
 
 
+class Withheld(Value, kw_only=True):
+    """What is withheld under a commit id.
+
+    Attributes:
+        since: when it was withheld.
+        checks: the verdicts of all checks of its rows, passed or not.
+        steps: what a release would do.
+    """
+
+    token: int
+    datasets: tuple[str, ...]
+    since: datetime
+    checks: tuple[CheckVerdict, ...]
+    steps: tuple[ShownStep, ...]
+
+
 class ShownCommit(Value, kw_only=True):
     """A commit.
 
     Attributes:
+        withheld: None unless a failed check withholds it.
         unfinished: None unless its sequence is in the store.
         finished: whether its sequence is done.
         published: what a finished one has published.
@@ -59,6 +85,7 @@ class ShownCommit(Value, kw_only=True):
     """
 
     commit: str
+    withheld: Withheld | None
     unfinished: Unfinished | None
     finished: bool
     published: tuple[PublishedPartition, ...]
@@ -75,10 +102,11 @@ def shown_commit(project: CommitsProject, commit: str, now: datetime) -> ShownCo
     Raises:
         UserError: nothing is.
     """
-    sequence, commits = project.sequence(commit), project.commits
-    result = commits.result(commit)
+    commits = project.commits
+    kept, sequence, result = commits.withheld(commit), project.sequence(commit), commits.result(commit)
     found = ShownCommit(
         commit=commit,
+        withheld=None if kept is None else _withheld(project, kept),
         unfinished=None if sequence is None else _unfinished(project, sequence, now),
         finished=result is not None,
         published=() if result is None else tuple(decode_result(result)),
@@ -88,7 +116,8 @@ def shown_commit(project: CommitsProject, commit: str, now: datetime) -> ShownCo
         attempts=tuple(one for one in commits.attempts() if one.commit == commit),
         by_hand=_by_hand(project, commit),
     )
-    if not (found.unfinished or found.finished or found.abandoned or found.records or found.attempts):
+    known = (found.withheld, found.unfinished, found.finished, found.abandoned, found.records, found.attempts)
+    if not any(known) and not found.by_hand:
         raise UserError(
             f"there is no commit {commit}", "list the unfinished ones with: tidegate commits list"
         )
@@ -98,7 +127,9 @@ def shown_commit(project: CommitsProject, commit: str, now: datetime) -> ShownCo
 def lines(shown: ShownCommit, now: datetime) -> Iterator[str]:
     """Yield the lines that `commits show` prints."""
     commit = shown.commit
-    if shown.unfinished is not None:
+    if shown.withheld is not None:
+        yield from _lines_of_withheld(commit, shown.withheld)
+    elif shown.unfinished is not None:
         yield from _lines_of_unfinished(shown, shown.unfinished)
     else:
         if shown.abandoned and not shown.records:
@@ -129,20 +160,52 @@ def _by_hand(project: CommitsProject, commit: str) -> tuple[Entry, ...]:
     return tuple(entry for entry in found if entry.data.get("commit") == commit)
 
 
+def _withheld(project: CommitsProject, kept: WithheldCommit) -> Withheld:
+    return Withheld(
+        token=kept.token,
+        datasets=kept.datasets,
+        since=kept.at,
+        checks=kept.verdicts,
+        steps=_steps(project, read_sequence(kept.commit, kept.body)),
+    )
+
+
+def _steps(project: CommitsProject, sequence: CommitSequence) -> tuple[ShownStep, ...]:
+    answers = ((step, verify_step(step, project.context)) for step in sequence.steps)
+    return tuple(
+        ShownStep(verdict=answer.verdict, step=step.describe(), reason=answer.reason)
+        for step, answer in answers
+    )
+
+
 def _unfinished(project: CommitsProject, sequence: CommitSequence, now: datetime) -> Unfinished:
     state = project.commits.recovery_state(sequence.id) or RecoveryState()
-    answers = [(step, verify_step(step, project.context)) for step in sequence.steps]
     return Unfinished(
         token=sequence.token,
         datasets=tuple(sequence.datasets),
         recovery=state_text(state, now),
         error=state.error,
         failed_at=state.failed_at,
-        steps=tuple(
-            ShownStep(verdict=answer.verdict, step=step.describe(), reason=answer.reason)
-            for step, answer in answers
-        ),
+        steps=_steps(project, sequence),
     )
+
+
+def _lines_of_withheld(commit: str, found: Withheld) -> Iterator[str]:
+    written = ", ".join(found.datasets)
+    yield f"{commit}: WITHHELD since {instant(found.since)}, token {found.token}, for {written}"
+    for each in found.checks:
+        outcome = "passed" if each.passed else f"FAILED ({each.severity})"
+        yield f"      {outcome:<14} {each.dataset}: check {each.name}: {each.found}"
+        yield from sample_lines(each)
+    yield from _lines_of_steps(found.steps)
+    yield f"publish it with: tidegate commits release {commit} --reason TEXT"
+
+
+def _lines_of_steps(steps: Sequence[ShownStep]) -> Iterator[str]:
+    for number, step in enumerate(steps, start=1):
+        yield f"{number:>4}  {step.verdict:<9} {step.step}"
+        if step.reason:
+            yield f"                {step.reason}"
 
 
 def _lines_of_unfinished(shown: ShownCommit, found: Unfinished) -> Iterator[str]:
@@ -152,10 +215,7 @@ def _lines_of_unfinished(shown: ShownCommit, found: Unfinished) -> Iterator[str]
     if found.error:
         yield f"last error, at {instant(found.failed_at)}: {found.error}"
     yield from _outputs(shown)
-    for number, step in enumerate(found.steps, start=1):
-        yield f"{number:>4}  {step.verdict:<9} {step.step}"
-        if step.reason:
-            yield f"                {step.reason}"
+    yield from _lines_of_steps(found.steps)
 
 
 def _outputs(shown: ShownCommit) -> Iterator[str]:

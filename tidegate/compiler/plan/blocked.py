@@ -20,11 +20,13 @@ class Blocked(Value, kw_only=True):
         summary: what is in the way.
         remedy: what to do about it.
         forcible: whether `--force` deploys in spite of it.
+        withheld: the withheld commit that is abandoned then; "" for none.
     """
 
     summary: str
     remedy: str
     forcible: bool = False
+    withheld: str = ""
 
 
 def at_work(old: str, new: str, work: str) -> Blocked:
@@ -43,6 +45,17 @@ def unfinished(app: str, commit: str) -> Blocked:
         remedy="finish it with `tidegate commits recover`, or give it up with `tidegate commits abandon`;"
         " --force removes the app in spite of it",
         forcible=True,
+    )
+
+
+def withheld(ref: str, commit: str) -> Blocked:
+    """Return the block of the rename or removal of a part by a withheld publish."""
+    return Blocked(
+        summary=f"{ref} cannot be renamed or removed: commit {commit} of it is withheld",
+        remedy=f"publish it with `tidegate commits release {commit}`, or give it up with `tidegate commits"
+        " abandon`; --force abandons it",
+        forcible=True,
+        withheld=commit,
     )
 
 

@@ -60,8 +60,10 @@ REFUSALS: dict[str, CodeText] = {
     ),
     "E-STATE": CodeText(
         meaning="the status does not allow it",
-        cause="the instance or the backfill has a status from which the action is not possible",
-        remedy="the message names the statuses that allow it; `tidegate instances show` has the present one",
+        cause="the instance or the backfill has a status from which the action is not possible; or a commit"
+        " is not withheld any more, or its rows are no longer what its checks have judged",
+        remedy="the message names the statuses that allow it; `tidegate instances show` has the present one."
+        " A withheld commit that cannot be released is abandoned, and its job is run again",
     ),
     "E-TABLE": CodeText(
         meaning="unknown table",

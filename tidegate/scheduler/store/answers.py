@@ -48,18 +48,20 @@ class LedgerRow(Value, kw_only=True):
 
 
 class Commitment(Value, kw_only=True):
-    """A publish that is not finished, or a run that may still publish.
+    """A publish that is not finished or withheld, or a run that may still publish.
 
     Attributes:
         commit: commit id.
         names: the datasets that it writes, "app/name", and the watermarks that it moves,
             "app/program <- app/dataset".
-        unfinished: its commit sequence exists; otherwise a run is open.
+        unfinished: its commit sequence exists; otherwise it is withheld, or a run is open.
+        withheld: a failed check withholds it.
     """
 
     commit: str
     names: tuple[str, ...]
     unfinished: bool
+    withheld: bool = False
 
     def touches(self, refs: Collection[str]) -> bool:
         """Return whether it writes any of these datasets, or moves a watermark of one or of a program."""

@@ -109,7 +109,7 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         ...
 
     def commitments(self) -> tuple[Commitment, ...]:
-        """Unfinished publishes, and runs that may still publish, by commit id."""
+        """Unfinished and withheld publishes, and runs that may still publish, by commit id."""
         ...
 
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:

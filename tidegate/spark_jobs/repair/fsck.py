@@ -21,7 +21,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.commit.state import New, Unfinished, look_up
-from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
+from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict, Verified, unknown
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.incremental.lost_rows import lost_rows
@@ -83,6 +83,7 @@ def fsck(examined: Examined, torn: Sequence[str] = ()) -> tuple[Finding, ...]:
     """
     checks: tuple[Callable[[Examined], Iterator[Finding]], ...] = (
         _sequences,
+        _withheld,
         _attempts,
         _staging,
         _tables,
@@ -134,6 +135,27 @@ def _sequences(examined: Examined) -> Iterator[Finding]:
             if answer.verdict is Verdict.UNKNOWN and isinstance(look_up(commit, store), Unfinished):
                 where = f"{commit}, step {number} ({step.describe()})"
                 yield Finding(kind="step that cannot tell", where=where, what=answer.reason, remedy=show)
+
+
+def _withheld(examined: Examined) -> Iterator[Finding]:
+    """Find withheld commits that can never be released, since what they have staged is lost."""
+    for kept in examined.store.list_withheld():
+        if is_theirs(kept.datasets, examined.others):
+            continue
+        try:
+            steps = read_sequence(kept.commit, kept.body).steps
+        except SparkJobError as error:
+            yield Finding(kind="withheld", where=kept.commit, what=error.message, remedy=error.hint)
+            continue
+        for step in (each for each in steps if each.effect in (Effect.PREPARES, Effect.PUBLISHES)):
+            answer = verify_step(step, examined.context)
+            if answer.verdict is Verdict.UNKNOWN and examined.store.withheld(kept.commit) == kept:
+                yield Finding(
+                    kind="withheld",
+                    where=f"{kept.commit} ({step.describe()})",
+                    what=f"it cannot be released: {answer.reason}",
+                    remedy=f"tidegate commits abandon {kept.commit}, and run the job again",
+                )
 
 
 def _attempts(examined: Examined) -> Iterator[Finding]:

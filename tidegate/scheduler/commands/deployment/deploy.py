@@ -22,6 +22,7 @@ from tidegate.scheduler.commands.deployment.live import WHOLE, difference
 from tidegate.scheduler.commands.deployment.policies import change_apps
 from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former
 from tidegate.scheduler.commands.deployment.specifications import keep_specifications, record_storage
+from tidegate.scheduler.commands.deployment.withheld import give_up_withheld
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -70,6 +71,7 @@ def deploy(
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
     _refuse_taken(changes, scope)
     _refuse_blocked(changes, force)
+    give_up_withheld(transaction, changes.blocked, now, by)
     deeds = Deeds(
         owners=dict.fromkeys(wanted, scope.project),
         namespace=scope.namespace,

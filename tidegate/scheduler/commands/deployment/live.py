@@ -101,7 +101,7 @@ def difference(
         adopted=found.adopted,
         taken=found.taken,
         renames=names,
-        blocked=(*blocks(reader, names, deployed, found.removed), *shared),
+        blocked=(*blocks(reader, names, deployed, found.removed, changes.after), *shared),
         left=tuple(left_behind(before, changes.after, rows.watermarked())),
         overrides=tuple(override_changes(overrides, changes, states, placed)),
     )

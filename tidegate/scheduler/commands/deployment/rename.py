@@ -25,6 +25,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.backfills.cancel import rename_left
 from tidegate.scheduler.commands.backfills.request import backfills
 from tidegate.scheduler.commands.by_hand.held_apps import rename_held
+from tidegate.scheduler.commands.deployment.withheld import withheld_blocks
 from tidegate.scheduler.decision.changes.renamed import (
     renamed_delivery,
     renamed_job,
@@ -80,15 +81,22 @@ def renames_of(
 
 
 def blocks(
-    reader: EngineReader, names: Renames, deployed: Mapping[str, App], removed: frozenset[str]
+    reader: EngineReader,
+    names: Renames,
+    deployed: Mapping[str, App],
+    removed: frozenset[str],
+    after: Mapping[str, App],
 ) -> Iterator[Blocked]:
     """Yield what is in the way of renames, and of the removal of apps.
 
     Args:
         deployed: the deployed apps under their former names.
         removed: the apps that are removed.
+        after: the apps that the deployment is about, after it.
     """
-    commitments = reader.commitments()
+    every = reader.commitments()
+    yield from withheld_blocks(every, names, deployed, removed, after)
+    commitments = [each for each in every if not each.withheld]
     for name in sorted(removed):
         app = deployed[name]
         refs = {f"{name}/{part}" for part in (*app.datasets, *app.programs)}

@@ -59,6 +59,9 @@ class WithheldRows(SequenceRows):
                 "moves": json.dumps(moves, ensure_ascii=False) if moves else None,
                 "checksum": checksum(commit, token, listed, body, None),
             }
+            # A deployment with --force forgets what is shown, and leaves its text to the next one.
+            left = commit_withheld.c.id.not_in(select(withheld_publishes.c.commit))
+            connection.execute(delete(commit_withheld).where(left))
             connection.execute(insert(commit_withheld).values(row))
             shown = {
                 "commit": commit,

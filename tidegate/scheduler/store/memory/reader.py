@@ -15,6 +15,7 @@ from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES
 from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
@@ -212,8 +213,11 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
         return None if value is None else msgspec.json.decode(value)
 
     def commitments(self) -> tuple[Commitment, ...]:
-        """Nothing is published here."""
-        return ()
+        """Nothing is published here; a scenario may say that a publish is withheld."""
+        return tuple(
+            Commitment(commit=each.commit, names=each.datasets, unfinished=False, withheld=True)
+            for each in self.records(WITHHELD_PUBLISHES)
+        )
 
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """Nothing is read here."""

@@ -171,14 +171,22 @@ commit_outputs = Table(
 
 
 def commitments(connection: Connection) -> tuple[Commitment, ...]:
-    """Return unfinished publishes and open attempts, by commit id."""
+    """Return unfinished and withheld publishes, and open attempts, by commit id."""
     unfinished = select(commit_sequences.c.id, commit_sequences.c.datasets).where(
         commit_sequences.c.result.is_(None)
     )
     attempts = select(commit_attempts.c.commit_id, commit_attempts.c.datasets)
+    withheld = select(commit_withheld.c.id, commit_withheld.c.datasets).join(
+        withheld_publishes, withheld_publishes.c.commit == commit_withheld.c.id
+    )
     found = [
-        Commitment(commit=commit, names=tuple(json.loads(listed)), unfinished=is_unfinished)
-        for is_unfinished, query in ((True, unfinished), (False, attempts))
+        Commitment(
+            commit=commit,
+            names=tuple(json.loads(listed)),
+            unfinished=query is unfinished,
+            withheld=query is withheld,
+        )
+        for query in (unfinished, withheld, attempts)
         for commit, listed in connection.execute(query).all()
     ]
     return tuple(sorted(found, key=lambda each: (each.commit, not each.unfinished)))
