@@ -10,7 +10,7 @@ the others have a commit id of their own. This module knows neither Dagster nor 
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -18,6 +18,8 @@ from types import TracebackType
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import CheckVerdict
+from tidegate.spark_jobs.checks.judge import judge_staged
 from tidegate.spark_jobs.commit.context import CommitContext, Events
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import state_of
@@ -26,6 +28,7 @@ from tidegate.spark_jobs.commit.state import New, Parts, Published, commit_to_pu
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitConflict, OutputError
 from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table, states_of
+from tidegate.spark_jobs.publication.table_format import StagedOutput
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +54,7 @@ class OutputAttempt:
 
     Attributes:
         published: the outputs that are published, by name: by earlier attempts, and by `publish`.
+        verdicts: of the checks of what this attempt has staged, once `publish` has judged it.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class OutputAttempt:
                 "name another dataset in the metadata of one of them, under tidegate/dataset",
             )
         self.published: dict[str, PublishedOutput] = {}
+        self.verdicts: tuple[CheckVerdict, ...] = ()
         self._warehouse, self._store, self._commit = warehouse, store, commit
         self._outputs, self._spark, self._events = dict(outputs), spark, events
         self._job, self._by = job, by
@@ -109,7 +114,7 @@ class OutputAttempt:
         token = self._lease.enter_context(lease)
         self._publication = Publication(
             self._warehouse, self._store, commit=commit, token=token, job=self._job, by=self._by,
-            spark=self._spark, states=states, events=self._events(commit),
+            spark=self._spark, states=states, events=self._events(commit), judge=self._judge,
         )  # fmt: skip
 
     def stage(self, name: str, frame: DataFrame) -> None:
@@ -140,6 +145,8 @@ class OutputAttempt:
         """Publish all staged outputs; `published` has them then.
 
         Raises:
+            PublishWithheld: a check failed. Nothing is published until a person releases it.
+            NotJudged: a check cannot be judged. Nothing is published.
             CommitFenced: the lease of this attempt expired. Nothing is published.
             CommitConflict: another attempt published other outputs under this id, or others have changed
                 what the outputs replace.
@@ -170,6 +177,10 @@ class OutputAttempt:
             publication.discard()
         finally:
             self._lease.close()
+
+    def _judge(self, staged: Sequence[StagedOutput]) -> Sequence[CheckVerdict]:
+        self.verdicts = judge_staged(staged, self._spark)
+        return self.verdicts
 
     def _open(self) -> Publication:
         if self._publication is None:

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.model import Dataset, PartitionScheme, Program
 from tidegate.domain.model.table_format import format_facts
 from tidegate.domain.nearest_key import read_key
+from tidegate.spark_jobs.checks.judge import judge_staged
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import state_of
@@ -50,6 +52,7 @@ from tidegate.spark_jobs.publication.table import (
     read_selected,
     states_of,
 )
+from tidegate.spark_jobs.publication.table_format import StagedOutput
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +64,9 @@ Called = tuple[Mapping[str, DataFrame], AbstractContextManager[None]]
 NOT_CALLED: Called = ({}, nullcontext())
 
 NO_UPSTREAM: Mapping[str, tuple[str, ...]] = {}
+
+Judged = Callable[[Sequence[CheckVerdict]], None]
+"""Receives the verdicts of all checks of a run, before it publishes or withholds."""
 
 
 def run_program(
@@ -76,6 +82,7 @@ def run_program(
     events: Events | None = None,
     elsewhere: Collection[str] = (),
     upstream: Mapping[str, tuple[str, ...]] = NO_UPSTREAM,
+    judged: Judged = lambda _: None,
 ) -> Parts:
     """Run a program and publish its outputs exactly once.
 
@@ -90,6 +97,7 @@ def run_program(
         events: receives the published partitions; None means that they are not reported.
         elsewhere: inputs that belong to other projects; where they have no data here, the run fails.
         upstream: what the upstream instances of an instance of a task are about, by input.
+        judged: receives the verdicts of the checks of what this call stages.
 
     Returns:
         One entry for each published partition; a repeated call returns the same.
@@ -114,6 +122,7 @@ def run_program(
         store=commit_store,
         start=spark if callable(spark) else lambda: spark,
         events=events,
+        judged=judged,
     )
     recover(run.touched, run.store, run.context)
     state = run.state_of(commit)
@@ -126,7 +135,7 @@ class _Run:
 
     Attributes:
         outputs: the datasets that it writes, and their partitions.
-        elsewhere, upstream: see `run_program`.
+        elsewhere, upstream, judged: see `run_program`.
     """
 
     program: Program
@@ -140,6 +149,7 @@ class _Run:
     store: CommitStepStore
     start: Callable[[], SparkSession]
     events: Events | None
+    judged: Judged
 
     @property
     def context(self) -> CommitContext:
@@ -166,6 +176,12 @@ class _Run:
                 "%s: commit %s is already published; skipping the run", self.program.name, state.commit
             )
         return state
+
+    def judge(self, staged: Sequence[StagedOutput]) -> Sequence[CheckVerdict]:
+        """Return the verdicts of all checks of the staged outputs."""
+        verdicts = judge_staged(staged, self.start)
+        self.judged(verdicts)
+        return verdicts
 
     def left_from(self, state: New) -> dict[DatasetRef, Parts]:
         """Return the outputs that abandoned commits of the same work have published; they are not repeated.
@@ -232,6 +248,7 @@ def _attempt(run: _Run, state: New) -> Parts:
             run.warehouse, run.store, commit=state.commit, token=token, states=tables, spark=run.start,
             events=run.events, job=run.params.job, facts=manifest_facts(run.params) | run.new.facts(),
             watermarks=run.new.steps(state.commit), before=before, by=f"program {run.new.consumer}",
+            judge=run.judge,
         )  # fmt: skip
         with evaluated_once(run.start(), frames, run.program.evaluate_once, run.warehouse, token):
             try:

@@ -24,6 +24,7 @@ from tidegate.scheduler.model.deployed import APPS
 
 if TYPE_CHECKING:
     from tidegate.cli.commits.project import CommitsProject
+    from tidegate.domain.commits import CheckVerdict
     from tidegate.domain.model import App, Program
     from tidegate.domain.published import PublishedPartition
     from tidegate.scheduler.model.journal import By
@@ -96,7 +97,12 @@ def run(
         if dry_run:
             _print_plan(plan, project, format)
             return
-        _print_published(plan, _run(plan, project, by_hand(reason)), format)
+        verdicts: list[CheckVerdict] = []
+        try:
+            published = _run(plan, project, by_hand(reason), verdicts)
+        finally:
+            _print_failed_checks(verdicts)
+        _print_published(plan, published, verdicts, format)
 
 
 def _planned(
@@ -141,10 +147,16 @@ def _planned(
     )
 
 
-def _run(plan: Plan, project: "CommitsProject", by: "By") -> "tuple[PublishedPartition, ...]":
+def _run(
+    plan: Plan, project: "CommitsProject", by: "By", verdicts: "list[CheckVerdict]"
+) -> "tuple[PublishedPartition, ...]":
     """Run the program and publish.
 
+    Args:
+        verdicts: gets those of the checks of its outputs.
+
     Raises:
+        PublishWithheld: a check failed.
         UserError: it failed; nothing of it is published, or what is promised is finished by a recovery.
     """
     import traceback
@@ -180,6 +192,7 @@ def _run(plan: Plan, project: "CommitsProject", by: "By") -> "tuple[PublishedPar
                 params=params,
                 commit=plan.commit,
                 events=project.context.events,
+                judged=verdicts.extend,
             )
     except UserError:
         raise
@@ -248,10 +261,22 @@ def _selected(plan: Plan, name: str) -> str:
     return f"{which}, only what is new" if plan.program.incremental.get(name, False) else which
 
 
-def _print_published(plan: Plan, published: "tuple[PublishedPartition, ...]", format: Format) -> None:
+def _print_failed_checks(verdicts: "Sequence[CheckVerdict]") -> None:
+    for each in verdicts:
+        if not each.passed:
+            says = "failed" if each.blocks else "warns"
+            print_line(f"check {each.name} of {each.dataset} {says}: {each.found}", err=True)
+
+
+def _print_published(
+    plan: Plan,
+    published: "tuple[PublishedPartition, ...]",
+    verdicts: "Sequence[CheckVerdict]",
+    format: Format,
+) -> None:
     if format is Format.JSON:
         facts = {"run": plan.run_id, "commit": plan.commit, "program": plan.ref, "args": plan.args}
-        print_json({**facts, "published": published})
+        print_json({**facts, "published": published, "checks": verdicts})
         return
     for part in published:
         name = f"{plan.app.name}/{part.dataset} {part.key}".strip()

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.published import PartitionFact, PublishedPartition
+from tidegate.spark_jobs.checks.conditions import refuse_unjudged
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
@@ -203,9 +204,12 @@ class Publication:
 
         Raises:
             OutputError: a column has a name that tables do not have, or is not as it is declared.
+            NotJudged: a check of the dataset cannot be judged with these columns.
         """
         refuse_names(ref, frame)
         refuse_undeclared(ref, frame, self._by)
+        if ref.checks:
+            refuse_unjudged(self._context.spark(), ref, frame.schema)
 
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, reads: bool = False) -> None:
         """Run the plan of one output and write its rows where no reader sees them.
