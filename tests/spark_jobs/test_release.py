@@ -1,4 +1,4 @@
-"""Withheld publishes of Parquet tables, without Spark: what nobody sees, and what a release demands."""
+"""Withheld publishes of Parquet tables, without Spark: what no reader sees, and what a release demands."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -36,7 +36,7 @@ from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table import largest_token, prune_table, states_of
 
 TRIES = 10
-"""How many times in a row another commit of the same datasets may be put before a release gives up."""
+"""How many times in a row another commit of the same datasets may be put before a release is refused."""
 
 
 def release_withheld(
@@ -86,7 +86,7 @@ def abandon_withheld(
     context: CommitContext,
     refs: Mapping[str, DatasetRef],
 ) -> None:
-    """Give up a withheld commit. The next attempt of its work has the same id.
+    """Abandon a withheld commit. The next attempt of its work has the same id.
 
     Args:
         refs: the deployed datasets, by "app/dataset", whose staging is removed now. The recovery removes what

@@ -1,6 +1,6 @@
 """Whether a staged output still fits its table, for a person who releases it long after it was staged.
 
-A publish right after its staging mends such differences: it writes the rows again under the field ids of
+A publish right after its staging repairs such differences: it writes the rows again under the field ids of
 today, and adds a dropped column again. A release must not: these would not be the rows that were judged.
 """
 
