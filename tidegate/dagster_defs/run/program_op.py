@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dagster import (
+    AssetCheckEvaluation,
+    AssetCheckResult,
     AssetExecutionContext,
     AssetKey,
     AssetMaterialization,
@@ -28,18 +30,27 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG, DIAGNOSTIC, job_of
 from tidegate.dagster_defs.run import cleaning
+from tidegate.dagster_defs.run.check_events import evaluation, results
 from tidegate.dagster_defs.run.column_lineage import column_lineage
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
+from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, RunOver, SparkJobError, SparkLost
+from tidegate.spark_jobs.errors import (
+    CommitConflict,
+    CommitFenced,
+    PublishWithheld,
+    RunOver,
+    SparkJobError,
+    SparkLost,
+)
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import program_conf, session
@@ -52,18 +63,33 @@ RETRY_WAIT_SECONDS = 10
 
 def run_op(
     context: AssetExecutionContext, assets: ProgramAssets, location: Location
-) -> Iterator[MaterializeResult[Any]]:
-    """Run the body of a program's op."""
-    with run_lease(location, context.instance, context.run.run_id):
-        done = _run(context, assets, location)
+) -> Iterator[MaterializeResult[Any] | AssetCheckResult | AssetCheckEvaluation]:
+    """Run the body of a program's op.
+
+    What the checks of its outputs have found is reported after what it has published, and before the failure
+    of a run whose publish they withhold.
+    """
+    verdicts: list[CheckVerdict] = []
+    try:
+        with run_lease(location, context.instance, context.run.run_id):
+            done = _run(context, assets, location, verdicts)
+    except Failure as failure:
+        if isinstance(failure.__cause__, PublishWithheld):
+            yield from map(evaluation, failure.__cause__.verdicts)
+        raise
     if done is not None:
         yield from report(context, assets, *done)
+        yield from results(context, verdicts)
 
 
 def _run(
-    context: AssetExecutionContext, assets: ProgramAssets, location: Location
+    context: AssetExecutionContext, assets: ProgramAssets, location: Location, verdicts: list[CheckVerdict]
 ) -> tuple[Work, tuple[PublishedPartition, ...]] | None:
-    """Run the program; return what it has published, or None if the run has nothing to do."""
+    """Run the program; return what it has published, or None if the run has nothing to do.
+
+    Args:
+        verdicts: receives those of the checks of what the run stages.
+    """
     commits, store = patiently(location.open_commits), patiently(location.open_store)
     work = patiently(lambda: work_of(context, assets, store, commits, location.clock()))
     if work is None:
@@ -73,6 +99,7 @@ def _run(
             f"commit {work.commit} is already published; skipping the run and reporting it again"
         )
     since = jvm.ends()
+    has_checks = any(assets.app.datasets[name].checks for name in assets.program.writes)
     events = CommitEvents(
         location.open_store, location.clock, context.instance, own=work.commit, run_id=context.run.run_id
     )
@@ -90,6 +117,7 @@ def _run(
                 commit=work.commit,
                 events=events,
                 upstream=work.upstream,
+                **({"judged": verdicts.extend} if has_checks else {}),
             )
     except Exception as error:
         expected = spark_loss(error, since) or error
@@ -122,10 +150,18 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
         run_id, now = context.run.run_id, location.clock()
         # The program has not raised, so the engine makes a further attempt.
         died = isinstance(error, SparkLost | StoreAway)
+        withheld = error.commit if isinstance(error, PublishWithheld) else ""
         try:
             patiently(
                 lambda: note_failure(
-                    location.open_store(), work.job, work.attempt, run_id, text, now, died=died
+                    location.open_store(),
+                    work.job,
+                    work.attempt,
+                    run_id,
+                    text,
+                    now,
+                    died=died,
+                    withheld=withheld,
                 )
             )
         except Exception as unwritten:  # noqa: BLE001 -- what made the run fail is what has to be seen
