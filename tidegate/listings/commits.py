@@ -58,7 +58,7 @@ COMMITS = Listing(
         Filter("withheld", "flag", "Only those that failed checks withhold, or only the others."),
     ),
     columns=(
-        Column("commit", "id", 1),
+        Column("commit", "commit", 1),
         Column("token", "number", 1),
         Column("steps", "number", 1),
         Column("state", "text", 1),

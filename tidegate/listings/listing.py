@@ -40,6 +40,7 @@ ShownAs = Literal[
     "flag",
     "reason",
     "job",
+    "commit",
     "schedule",
     "dataset",
     "part",

@@ -21,6 +21,7 @@ from tidegate.server.routes import (
     alerts,
     apps,
     backfills,
+    commits,
     deployments,
     events,
     gauges,
@@ -66,6 +67,7 @@ OF_NAMESPACE: tuple[APIRouter, ...] = (
     time_line.router,
     deployments.router,
     watermarks.router,
+    commits.router,
     alerts.router,
 )
 """The routes below `NAMESPACE`."""

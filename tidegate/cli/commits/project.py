@@ -4,7 +4,7 @@ Spark starts when a step needs it, and Dagster is loaded when a publish is repor
 that a user can fix are raised as a `UserError`.
 """
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,11 +15,10 @@ from tidegate.cli.printing import print_line
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
-from tidegate.domain.published import PartitionFact
+from tidegate.processes.commit_context import commit_context, own_apps, spark_session
 from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.explain.names import in_namespace
-from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.commits.noted import Note, NotedAction, NotedCommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -88,25 +87,18 @@ class CommitsProject:
     @property
     def context(self) -> CommitContext:
         """The resources that commit steps use."""
-        return CommitContext(
-            files=self.warehouse.files,
-            spark=self.spark,
-            watermarks=self.commits,
-            events=_Events(self),
+        return commit_context(
+            self.settings, self.store, self.commits, now, lambda text: print_line(text, err=True)
         )
 
     def spark(self) -> "SparkSession":
         """Return the Spark session; start it on first use."""
-        from tidegate.project.spark import spark_settings
-        from tidegate.spark_jobs.session.session import session
-
-        return session(spark_settings(self.settings))
+        return spark_session(self.settings)
 
     def apps(self) -> tuple[App, ...]:
         """Return the deployed apps of the project; other projects have their tables elsewhere."""
-        own = (self.settings.name, NO_PROJECT)
         with self.store.reading() as reader:
-            return tuple(deployed.app for deployed in reader.records(APPS) if deployed.project in own)
+            return own_apps(reader, self.settings)
 
     def datasets(self) -> dict[str, DatasetRef]:
         """Return the deployed datasets of the project, by "app/dataset"."""
@@ -157,38 +149,6 @@ class CommitsProject:
         if body is None:
             return None
         return read_sequence(commit, body)
-
-
-class _Events:
-    """Reports publishes to the store, and to Dagster if the project has an instance."""
-
-    def __init__(self, project: CommitsProject) -> None:
-        self._project = project
-        self._engine = PublishedEvents(lambda: project.store, now)
-
-    def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        return self._engine.reported(commit, partitions)
-
-    def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        if not self._project.settings.dagster_home.is_dir():
-            self._engine.report(commit, partitions)
-            return
-        from dagster import DagsterInstance
-
-        from tidegate.dagster_defs.run.commit_events import CommitEvents
-        from tidegate.processes.home import prepare_home
-
-        try:
-            instance = DagsterInstance.from_config(str(prepare_home(self._project.settings)))
-        except Exception as error:  # noqa: BLE001 -- Dagster only displays it, and may be down
-            print_line(f"commit {commit} could not be reported to Dagster: {error}", err=True)
-            self._engine.report(commit, partitions)
-            return
-        with instance:
-            CommitEvents(lambda: self._project.store, now, instance).report(commit, partitions)
-
-    def record_finished(self, commit: str) -> None:
-        self._engine.record_finished(commit)
 
 
 @contextmanager

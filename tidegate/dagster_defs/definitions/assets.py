@@ -15,6 +15,8 @@ from inspect import signature
 from typing import Any
 
 from dagster import (
+    AssetCheckEvaluation,
+    AssetCheckResult,
     AssetCheckSpec,
     AssetDep,
     AssetExecutionContext,
@@ -61,7 +63,10 @@ ONLY_AN_EVENT = Out(ONLY_A_DEPENDENCY.dagster_type, is_required=False)
 """The output of an op for a dataset that its program writes by itself. Its type is that of the input, which
 is resolved already."""
 
-Program = Callable[[AssetExecutionContext, Mapping[str, Any]], Iterator[MaterializeResult[Any]]]
+Program = Callable[
+    [AssetExecutionContext, Mapping[str, Any]],
+    Iterator[MaterializeResult[Any] | AssetCheckResult | AssetCheckEvaluation],
+]
 """The function of an op, as Dagster calls it: with the values of the inputs, of which a program has none."""
 
 
@@ -101,7 +106,7 @@ def function_of(programs: Mapping[str, ProgramAssets], location: Location) -> Pr
 
     def program(
         context: AssetExecutionContext, _inputs: Mapping[str, Any]
-    ) -> Iterator[MaterializeResult[Any]]:
+    ) -> Iterator[MaterializeResult[Any] | AssetCheckResult | AssetCheckEvaluation]:
         yield from run_op(context, programs[context.op_execution_context.op_def.name], location)
 
     program.__signature__ = signature(program)

@@ -4,8 +4,15 @@
 is imported when a store is opened: commands that open none start faster.
 """
 
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.upkeep import UpkeepStore
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.store.commits.noted import Note
 
 
 def shown_url(url: str) -> str:
@@ -44,3 +51,12 @@ def commits_of(store: UpkeepStore) -> CommitStepStore:
 
     assert isinstance(store, SqlStore), "only databases keep commit sequences"
     return SqlCommitStepStore(store.engine)
+
+
+def noting_commits_of(store: UpkeepStore, note: "Note", clock: Callable[[], datetime]) -> CommitStepStore:
+    """The same, as a person's command or call uses it: the journal has what is changed, and by whom."""
+    from tidegate.scheduler.store.commits.noted import NotedCommitStepStore
+    from tidegate.scheduler.store.sql.store import SqlStore
+
+    assert isinstance(store, SqlStore), "only databases keep commit sequences"
+    return NotedCommitStepStore(store.engine, note, clock)

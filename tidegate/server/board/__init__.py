@@ -6,6 +6,7 @@ from tidegate.listings.ledger import LEDGER
 from tidegate.server.board import (
     assets,
     backfills,
+    commits,
     day,
     deployments,
     jobs,
@@ -35,6 +36,7 @@ BOARD: tuple[APIRouter, ...] = (
     day.router,
     backfills.router,
     maintenance.router,
+    commits.router,
     listing.router,
     deployments.router,
 )

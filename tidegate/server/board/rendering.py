@@ -62,6 +62,7 @@ SHAPES = {
     "started": "running",
     "starting": "queued",
     "paused": "held",
+    "withheld": "held",
     "successful": "succeeded",
     "sent": "succeeded",
     "dead": "failed",

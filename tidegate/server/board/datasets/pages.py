@@ -10,11 +10,11 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.sql.column import Writer
 from tidegate.domain.sql.lineage import Lineage
 from tidegate.domain.value import Value
-from tidegate.domain.withheld import WithheldPartition
+from tidegate.domain.withheld import WithheldOutput, WithheldPartition
 from tidegate.listings.late import Late
 from tidegate.listings.queries.late import lateness
 from tidegate.scheduler.decision.deadlines import deadline_of_dataset
-from tidegate.scheduler.explain.withheld import withheld_of
+from tidegate.scheduler.explain.withheld import outputs_of_dataset, withheld_of
 from tidegate.scheduler.store.answers import WHOLE
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.server.access import READ, Called
@@ -46,6 +46,7 @@ class Shown(Value, kw_only=True):
         columns: of its writers that are SQL programs: where each of the columns comes from.
         linked: the datasets that these come from, of the apps that the caller sees.
         withheld: what `checks: passed` does not count yet, what waits longest first.
+        publishes: into it, which failed checks withhold, the oldest first.
         calendar: None where its partitions have no dates, or before anything is known of one.
     """
 
@@ -57,6 +58,7 @@ class Shown(Value, kw_only=True):
     columns: tuple[Writer, ...]
     linked: tuple[str, ...]
     withheld: tuple[WithheldPartition, ...]
+    publishes: tuple[WithheldOutput, ...]
     calendar: Calendar | None
     partitions: Partitions
 
@@ -124,6 +126,7 @@ def show_page(
         writers = tuple(writer for writer in lineage.writers(whole) if writer.columns)
         late = lateness(reader, LATE_READ, dataset=whole, now=False)
         withheld = withheld_of(reader, whole) if dataset.asset else ()
+        publishes = outputs_of_dataset(reader, whole)
         calendar, partitions = _partitions(reader, whole, dataset, wanted, service.clock())
     deadline = ""
     if dataset.deadline is not None:
@@ -137,6 +140,7 @@ def show_page(
         columns=writers,
         linked=tuple(sorted(lineage.datasets & {each for writer in writers for each in writer.datasets()})),
         withheld=withheld,
+        publishes=publishes,
         calendar=calendar,
         partitions=partitions,
     )
