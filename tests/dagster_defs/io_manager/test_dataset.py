@@ -18,7 +18,14 @@ from dagster import (
 
 from tidegate.dagster_defs.io_manager.dataset import dataset_of, scheme_of
 from tidegate.dagster_defs.io_manager.step_outputs import bounded
-from tidegate.domain.model import DeclaredColumn
+from tidegate.domain.model import (
+    Bounds,
+    DeclaredColumn,
+    NotNullCheck,
+    RangeCheck,
+    RowsCheck,
+    UniqueCheck,
+)
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
 
@@ -73,9 +80,38 @@ def test_declared_columns_are_those_of_the_yaml_with_the_partition_columns() -> 
         ref("a", partitions=DAYS, columns={"day": "date"})
 
 
+def test_checks_are_those_of_the_yaml_beside_those_of_declared_columns() -> None:
+    written = [
+        {"rows": {"min": 1}},
+        {"unique": ["id", "Leg"], "severity": "warn"},
+        {"range": {"price": {"min": 0}}, "name": "cheap"},
+    ]
+    columns = {"id": {"type": "bigint", "nullable": False}}
+    found = ref("a", checks=MetadataValue.json(written), columns=columns).checks
+    assert found == (
+        RowsCheck(name="rows", min=1),
+        UniqueCheck(name="unique_id_leg", columns=("id", "Leg"), severity="warn"),
+        RangeCheck(name="cheap", range={"price": Bounds(min=0)}),
+        NotNullCheck(name="column_id", columns=("id",)),
+    )
+
+
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
+        ({"checks": {"rows": 1}}, "tidegate/checks must be a list of checks, got {'rows': 1}"),
+        (
+            {"checks": [{"row": {"min": 1}}]},
+            "a check is one of rows, not_null, unique",
+        ),
+        ({"checks": [{"rows": {"min": 1}, "unique": ["id"]}]}, "a check is one of rows, not_null"),
+        ({"checks": [{"rows": {"mni": 1}}]}, "the check rows does not have this form, got {'mni': 1}"),
+        ({"checks": [{"unique": "id"}]}, "the check unique does not have this form: Expected `array`"),
+        ({"checks": [{"rows": {"min": 1}}, {"rows": {"max": 2}}]}, "two checks have the name rows"),
+        (
+            {"checks": [{"not_null": ["id"], "severity": "error"}]},
+            "the check not_null does not have this form",
+        ),
         ({"mode": "merge"}, 'unknown metadata "tidegate/mode"'),
         (
             {"write": "upsert"},

@@ -26,6 +26,7 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.deployed.partitions import CLOCKS
+from tidegate.dagster_defs.io_manager.checks import read_checks
 from tidegate.domain.column_type import ColumnTypeError, is_reserved, parse_type, type_text
 from tidegate.domain.model import (
     Dataset,
@@ -139,9 +140,18 @@ def _time(definition: PartitionsDefinition, column: str) -> TimeDimension | None
 
 
 PREFIX = "tidegate/"
-WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET, COLUMNS, ON_NEW_COLUMN = KEYS = tuple(
+WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET, COLUMNS, ON_NEW_COLUMN, CHECKS = KEYS = tuple(
     f"{PREFIX}{key}"
-    for key in ("write", "merge_keys", "on_foreign", "format", "dataset", "columns", "on_new_column")
+    for key in (
+        "write",
+        "merge_keys",
+        "on_foreign",
+        "format",
+        "dataset",
+        "columns",
+        "on_new_column",
+        "checks",
+    )
 )
 """The metadata of an asset that this IO manager reads, beside Dagster's own `partition_expr`."""
 
@@ -194,8 +204,11 @@ def dataset_of(
         merge_keys=merge_keys,
         on_foreign=_choice(name, given, ON_FOREIGN, ON_FOREIGN_VALUES),
         columns=declared.all_columns(),
-        checks=tuple(check for column in declared.columns if (check := column.null_check())),
         on_new_column=_choice(name, given, ON_NEW_COLUMN, ON_NEW_COLUMN_VALUES),
+        checks=(
+            *read_checks(name, given.get(CHECKS, ())),
+            *(check for column in declared.columns if (check := column.null_check())),
+        ),
         asset="" if list(key.path) == [app, dataset] else key.to_escaped_user_string(),
     )
 

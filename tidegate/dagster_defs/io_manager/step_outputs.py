@@ -25,6 +25,7 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.dagster_defs.io_manager import dagster_step
 from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
+from tidegate.dagster_defs.run.check_events import evaluation
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.commit_id import origin_of
 from tidegate.domain.published import PublishedPartition
@@ -133,7 +134,7 @@ class StepOutputs:
             return
         self.waiting[name] = dict(context.output_metadata)
         if all(other in self.waiting or other in attempt.published for other in self._assets):
-            attempt.publish()
+            self._publish(attempt)
             self.waiting.pop(name)
             for event in self._waiting_events(attempt):
                 context.log_event(event)
@@ -145,7 +146,7 @@ class StepOutputs:
         """Publish what has waited for an output that the step has left out."""
         attempt = self._attempt
         assert attempt is not None, "an output waits"
-        attempt.publish()
+        self._publish(attempt)
         for event in self._waiting_events(attempt):
             dagster_step.log_materialisation(self.step, event)
 
@@ -171,6 +172,19 @@ class StepOutputs:
                 location.open_store, location.clock, step.instance, own=commit, run_id=run.run_id
             ),
         )
+
+    def _publish(self, attempt: OutputAttempt) -> None:
+        """Publish all outputs of the step, or withhold them, and report what their checks have found.
+
+        The definitions of the assets are not ours, so the results are none of the run's planned checks.
+        """
+        keys = {asset.ref.id: asset.spec.key for asset in self._assets.values()}
+        try:
+            attempt.publish()
+        finally:
+            for verdict in attempt.verdicts:
+                event = evaluation(verdict, keys[verdict.dataset])
+                self.step.instance.report_runless_asset_event(event)
 
     def _report(self, context: OutputContext, output: PublishedOutput) -> None:
         """Add the facts of an output to the materialisations that Dagster logs for it."""
