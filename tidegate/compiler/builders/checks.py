@@ -21,7 +21,7 @@ from tidegate.domain.model import (
     UniqueCheck,
     ValuesCheck,
 )
-from tidegate.domain.model.check import default_name
+from tidegate.domain.model.check import check_name
 from tidegate.domain.wording import shown
 
 
@@ -61,7 +61,7 @@ def build_checks(node: MappingNode, scope: Scope) -> tuple[Check, ...]:
 
 
 def _default_name(kind: str, written: Any) -> str:
-    return default_name(kind, () if kind in WITHOUT_COLUMNS else map(str, written))
+    return check_name(kind, *(() if kind in WITHOUT_COLUMNS else map(str, written)))
 
 
 def _check_bounds(kind: str, written: Node, scope: Scope) -> None:

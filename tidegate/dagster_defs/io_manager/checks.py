@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 import msgspec
 
 from tidegate.domain.model import Check
-from tidegate.domain.model.check import default_name
+from tidegate.domain.model.check import check_name
 from tidegate.domain.wording import listed
 from tidegate.spark_jobs.errors import OutputError
 
@@ -53,7 +53,7 @@ def _read_check(asset: str, entry: object) -> Check:
         return msgspec.convert(
             {
                 "kind": kind,
-                "name": default_name(kind, columns),
+                "name": check_name(kind, *columns),
                 **own,
                 **{key: given[key] for key in given if key in BESIDE},
             },

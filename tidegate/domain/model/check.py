@@ -5,7 +5,6 @@ judge in `spark_jobs.checks`. A check reads the columns of `columns_read` in the
 """
 
 import re
-from collections.abc import Iterable
 
 from tidegate.domain.commits import Severity
 from tidegate.domain.model.shared import At
@@ -149,16 +148,6 @@ class MatchesCheck(CheckBase, kw_only=True, tag="matches"):
 
     def broken(self) -> str:
         return " or ".join(f"{name} does not match {pattern}" for name, pattern in self.matches.items())
-
-
-MAX_NAME_CHARACTERS = 100
-"""The longest name of a check; one that is made of many columns is cut."""
-
-
-def default_name(kind: str, columns: Iterable[str]) -> str:
-    """Return the name of a check that has none: its kind and columns, of what a name may have."""
-    text = "_".join((kind, *columns)).lower()
-    return re.sub(r"[^a-z0-9_]", "_", text)[:MAX_NAME_CHARACTERS]
 
 
 Check = RowsCheck | NotNullCheck | UniqueCheck | ValuesCheck | RangeCheck | MatchesCheck
