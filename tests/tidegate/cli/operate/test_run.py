@@ -25,7 +25,11 @@ datasets:
   orders: {partitions: {cycle: day, start: 2026-01-01}, path: landing/orders}
   sums: {partitions: {cycle: day, start: 2026-01-01}}
   notes: {}
+  checked:
+    partitions: {cycle: day, start: 2026-01-01}
+    checks: [{rows: {min: 2}}, {range: {quantity: {max: 1}}, severity: warn}]
 programs:
+  add_up_checked: {run: by_hand_programs.add_up, reads: [orders], writes: [checked]}
   add_up: {run: by_hand_programs.add_up, reads: [orders], writes: [sums]}
   fails: {run: by_hand_programs.fails, writes: [notes]}
 schedules:
@@ -161,3 +165,16 @@ def test_what_is_wrong_is_said_before_anything_runs(shop: Project) -> None:
     assert shop.refused("run", "add_up", "--key", "9.3.2026").hint == 'write "2026-03-09", the nearest key'
     assert "have no partitions" in shop.refused("run", "fails", "--key", DAY).message
     assert isinstance(shop.refused("run", "add_up", "--key", DAY, "--arg", "factor"), WrongUsage)
+
+
+def test_a_failed_check_withholds_the_publish_and_says_what_releases_it(shop: Project) -> None:
+    call = ("run", "add_up_checked", "--key", DAY, "--arg", "factor=1", "--arg", "day=x", "--request", "r9")
+
+    shown = shop.run_with_errors(*call, exit_code=1)
+    refused = shop.refused(*call)
+
+    assert f"check rows of shop/checked failed: {DAY}: 1 row, at least 2 rows" in shown
+    assert "check range_quantity of shop/checked warns: 1 of 1 row: quantity is not at most 1" in shown
+    assert "is withheld, since 1 of 2 checks failed: shop/checked, check rows" in refused.message
+    assert "tidegate commits release hand-" in refused.hint
+    assert not (shop.folder / "warehouse/shop/checked/current").exists()
