@@ -166,7 +166,7 @@ POINTS: tuple[Point, ...] = (
     Point(row="P9", where="inside remove", install=before_commit_of("UPDATE commit_sequences SET body")),
     Point(row="P9", where="after remove", install=after(SqlCommitStepStore, "remove"), finished=True),
 )
-"""P10 to P12 are tests of their own."""
+"""P10 to P12 are tests of their own, and P13 of withheld publishes is in test_withheld.py."""
 
 
 def points_of(kind: str) -> list[Point]:

@@ -1,9 +1,12 @@
 """Withheld sequences in the stores: what ends one, and what it leaves alone."""
 
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import Engine
 
 from tests.store.commits.sequences import FAILED, NOON, begin, put
 from tidegate.domain.commit_store import CommitStepStore
@@ -14,6 +17,8 @@ from tidegate.scheduler.store.sql.store import SqlStore
 
 MOVE: WatermarkMove = ("app/p", "app/s", "JFK", 1)
 OTHER_PART: WatermarkMove = ("app/p", "app/s", "LGA", 1)
+ROUNDS = 5
+SECONDS_MAX = 30
 OTHER_PROGRAM: WatermarkMove = ("app/q", "app/s", "JFK", 1)
 
 
@@ -116,6 +121,34 @@ def test_of_a_release_and_an_abandonment_one_succeeds(store: CommitStepStore) ->
     withhold(store, "c1")
     assert release(store, "c1") == "stored"
     assert not store.abandon_withheld("c1")
+
+
+@pytest.mark.store  # threads that wait for each other
+@pytest.mark.parametrize("other", ["release", "abandon", "retry"])
+def test_of_two_at_the_same_moment_one_succeeds(engine: Engine, other: str) -> None:
+    first = SqlCommitStepStore(engine)
+    for number in range(ROUNDS):
+        commit, both = f"c{number}", threading.Barrier(2)
+        withhold(first, commit)
+
+        def decide(how: str, commit: str = commit, both: threading.Barrier = both) -> str:
+            store = SqlCommitStepStore(engine)
+            token = begin(store, commit)
+            seen = [f"c{earlier}" for earlier in range(ROUNDS)]
+            both.wait(SECONDS_MAX)
+            match how:
+                case "release":
+                    return store.put_withheld(commit, ["app/a"], token, "released", (), seen)
+                case "retry":
+                    return store.put(commit, ["app/a"], token, "computed again")
+                case _:
+                    return "stored" if store.abandon_withheld(commit) else "gone"
+
+        with ThreadPoolExecutor(2) as pool:
+            answers = list(pool.map(decide, ("release", other)))
+        assert answers.count("stored") == 1, answers
+        assert {*answers} <= {"stored", "known", "gone"}
+        assert first.withheld(commit) is None
 
 
 def test_a_retry_that_puts_meanwhile_finds_what_was_released(store: CommitStepStore) -> None:
