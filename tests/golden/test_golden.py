@@ -5,6 +5,7 @@
     tidegate.toml        the settings are checked instead
     formats.json         the default format, and the formats of deployed datasets
     rules.toml           the rules that the project adds
+    jobs_kept.txt        how long finished jobs are kept
     channels.txt         the channels of its settings
     lost.txt             schedules that the builder leaves out without a word: the fault that S199 is for
     imports.txt          the programs are imported, too
@@ -26,18 +27,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+from tests.golden.canonical_plan import plan
 from tidegate.compiler.builders import app
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
-from tests.golden.canonical_plan import plan
 from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_text
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.compiler.rules.house import NO_RULES
+from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.dagster_defs.compare.question import Answers
+from tidegate.domain.duration import parse_duration
 from tidegate.project.imports import check_imports
 from tidegate.project.locations import with_answers
 from tidegate.project.settings.engine_values import house_rules
@@ -105,7 +107,15 @@ def compiled(folder: Path) -> Compilation:
         rules = house_rules(Path("rules.toml"), LintSection(rules=lint["rules"]))
     listed = folder / "channels.txt"
     channels = listed.read_text().split() if listed.exists() else None
-    found = compile_paths(files, today=today, formats=formats, rules=rules, channels=channels)
+    kept = folder / "jobs_kept.txt"
+    found = compile_paths(
+        files,
+        today=today,
+        formats=formats,
+        rules=rules,
+        channels=channels,
+        jobs_kept=parse_duration(kept.read_text().strip()) if kept.exists() else None,
+    )
     if (folder / "locations.json").exists():
         # What the locations of acme have answered; tests/tidegate/cli/develop/test_locations.py asks them.
         answers = msgspec.json.decode((folder / "locations.json").read_bytes(), type=Answers)

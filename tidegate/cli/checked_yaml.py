@@ -88,6 +88,7 @@ def check_yaml(
         rules=NO_RULES if settings is None else settings.rules,
         channels=None if settings is None else settings.channels,
         project=None if settings is None else settings.project,
+        jobs_kept=None if settings is None else settings.retention.finished_jobs,
         namespaces=(
             NO_NAMESPACES
             if settings is None

@@ -6,7 +6,7 @@ does not affect the others.
 
 from collections.abc import Callable, Collection
 from collections.abc import Mapping as Files
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +33,7 @@ from tidegate.compiler.rules.lost_parts import check_lost_parts
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.times.daylight_saving import check_day_fields, check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
+from tidegate.compiler.rules.triggers.repair import check_repairs
 from tidegate.compiler.schema.check import Broken, check_app
 from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.whole_numbers import whole_numbers
@@ -127,6 +128,7 @@ def compile_files(
     variables: Files[str, str] | None = None,
     namespaces: Namespaces = NO_NAMESPACES,
     read_file: ReadFile = no_files,
+    jobs_kept: timedelta | None = None,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -143,6 +145,7 @@ def compile_files(
         variables: the values of `${env.NAME}` in files, by name; a document refers to none.
         namespaces: of the files' project and of the deployed apps, for names that have one.
         read_file: returns the files of the project that the YAML names.
+        jobs_kept: how long the project keeps finished jobs; None without end.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
@@ -152,9 +155,9 @@ def compile_files(
     others = Others(files=_offers(sources, formats), known=known)
     built = _built(sources, others, on_update, formats, everywhere, read_file)
     first = _by_name(built, warehouse, drafts)
-    everything = _check_across(first, others)
-    used = used_programs((*(each.app for each in first.values()), *others.of_store()))
+    everything = _check_across(first, others, jobs_kept)
     complete = not any(source.findings.failed for source in sources)
+    used = used_programs((*(each.app for each in first.values()), *others.of_store()))
     _check_groups_and_maintenance(built, first, drafts, everything)
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
@@ -250,8 +253,12 @@ def _check_groups_and_maintenance(
         check_auto_pools(app, limits, findings)
 
 
-def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
-    """Report cycles through several apps; return all apps that are known, those of files first."""
+def _check_across(first: Files[str, _Built], others: Others, jobs_kept: timedelta | None) -> dict[str, App]:
+    """Report cycles through several apps, and what cannot be repaired.
+
+    Returns:
+        All apps that are known, those of files first.
+    """
     findings = {name: each.source.findings for name, each in first.items()}
     apps = {name: each.app for name, each in first.items()}
     check_cycles_across((*apps.values(), *others.of_store()), findings)
@@ -261,6 +268,7 @@ def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
     )
     everything = {**apps, **others.known_so_far()}
     check_task_cycles(tuple(everything.values()), findings)
+    check_repairs(everything.values(), findings, jobs_kept)
     return everything
 
 

@@ -1,9 +1,14 @@
 """What a run was launched with, besides keys: sizes and times of partitions, and what of its trigger held."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from tidegate.domain.value import Value
+from tidegate.domain.wording import first_of
+
+KEYS_SHOWN = 3
+"""So many missing partition keys are named in one line; the others are counted."""
 
 
 class UpstreamRun(Value, kw_only=True, rename={"id": "run_id"}):
@@ -43,6 +48,25 @@ class PartitionInput(Value, kw_only=True, array_like=True):
     last_time: datetime
 
 
+class Missing(Value, kw_only=True):
+    """A member of the trigger that did not hold when the run was launched without it.
+
+    Attributes:
+        kind: its key in the YAML, also that of a composite which waited for its `quiet` only.
+        member: its place in the trigger: member numbers from 0 joined by ".", "" for a trigger without
+            members.
+        of: the dataset or the program that it is about; None for a cron and a composite.
+        name: its name (`as`), None without one.
+        keys: the partition keys that it lacked, where they can be named.
+    """
+
+    kind: str
+    member: str
+    of: str | None = None
+    name: str | None = None
+    keys: tuple[str, ...] = ()
+
+
 class Fired(Value, kw_only=True):
     """A member of the trigger that held when the run was launched.
 
@@ -58,3 +82,17 @@ class Fired(Value, kw_only=True):
     member: str
     of: str | None = None
     name: str | None = None
+
+
+def early_text(missing: Sequence[Missing]) -> str:
+    """Return in one line what a run was launched without; "" for one that has all."""
+    return f"provisional, without {'; '.join(map(_missing_text, missing))}" if missing else ""
+
+
+def _missing_text(missing: Missing) -> str:
+    what = (
+        missing.name
+        or missing.of
+        or (f"member {missing.member} ({missing.kind})" if missing.member else missing.kind)
+    )
+    return f"{what} {first_of(missing.keys, KEYS_SHOWN)}" if missing.keys else what

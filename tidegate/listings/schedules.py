@@ -19,7 +19,7 @@ KEYS = (
     *WORDS,
     *("trigger", "constraints", "timeout", "retries", "deadline", "args", "max_batch", "collect_existing"),
     *("output_partition", "renamed_from", "alerts", "at", "depends_on", "enabled", "valid_from", "valid_to"),
-    *("calendar", "catch_up_at_most"),
+    *("calendar", "catch_up_at_most", "repair"),
 )
 """All of them, but for `status`."""
 

@@ -5,7 +5,7 @@ diagnostics of the other files are still reported.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from tidegate.compiler.compile import Compilation, compile_files
@@ -55,6 +55,7 @@ def compile_paths(
     channels: Collection[str] | None = None,
     namespaces: Namespaces = NO_NAMESPACES,
     project: Path | None = None,
+    jobs_kept: timedelta | None = None,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
@@ -62,6 +63,7 @@ def compile_paths(
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
         today, on_update, formats, known, warehouse, everywhere, variables, namespaces: see `compile_files`.
+        jobs_kept: see `compile_files`.
         drafts: files and folders that are not deployed; the project's rules do not count there.
         rules: the project's own, beside those of the language.
         channels: the names of the channels that `alerts` may name; None: any.
@@ -82,6 +84,7 @@ def compile_paths(
         variables=variables,
         namespaces=namespaces,
         read_file=files_of_project(project or base or Path.cwd(), base),
+        jobs_kept=jobs_kept,
     )
     apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
     broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))

@@ -41,6 +41,7 @@ def compiled_app(
         documents={name: document},
         namespaces=namespaces_of(settings, reader),
         read_file=files_of_project(settings.project),
+        jobs_kept=settings.retention.finished_jobs,
     )
     hidden = hidden_from(reader, caller)
     if not compilation.ok:

@@ -1,19 +1,21 @@
-"""The builders of what happens when a job fails or is late: `retries`, `deadline` and `alerts`.
+"""The builders of what happens when a job fails, is late or was early: `retries`, `deadline`, `repair`.
 
 `retries` is a number of further attempts, or a mapping with their pauses. `deadline` is a time of the day, a
-duration after the trigger, or a mapping with both ends. `alerts` has the channels of each kind of alert, or
-one list for all kinds.
+duration after the trigger, or a mapping with both ends. `repair` is `true`, or a mapping with its bounds.
+`alerts` has the channels of each kind of alert, or one list for all kinds.
 """
 
 from datetime import timedelta
 from typing import cast
+
+import msgspec
 
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.values.fields import read_value
 from tidegate.compiler.values.texts import duration_at
 from tidegate.domain.duration import duration_hint
-from tidegate.domain.model import Deadline, Retries
+from tidegate.domain.model import Deadline, Repair, Retries
 from tidegate.domain.model.shared import KINDS, Routes
 from tidegate.domain.time.clock_text import clock_hint, clock_time
 from tidegate.domain.wording import shown
@@ -60,6 +62,22 @@ def build_deadline(node: MappingNode, scope: Scope) -> Deadline | None:
         scope.findings.add("V201", written, f"{rule}, got {shown(text)}", meant)
         return None
     return read_value(Deadline, written, scope, at, short="within")
+
+
+def build_repair(node: MappingNode, scope: Scope) -> Repair | None:
+    """Build the repair of a schedule; None without one. A wrong duration is reported, and left out."""
+    written = node.get("repair")
+    if written is None or not (isinstance(written, MappingNode) or node.flag("repair", False)):
+        return None
+    found, at = Repair(), scope.at(node.keys["repair"])
+    if not isinstance(written, MappingNode):
+        return msgspec.structs.replace(found, at=at)
+    return Repair(
+        after=duration_at(written.get("after"), scope) or found.after,
+        at_most=written.number("at_most", found.at_most),
+        within=duration_at(written.get("within"), scope) or found.within,
+        at=at,
+    )
 
 
 def build_alerts(node: MappingNode) -> Routes:

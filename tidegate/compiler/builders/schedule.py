@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.compiler.builders.failing import build_alerts, build_deadline, build_retries
+from tidegate.compiler.builders.failing import build_alerts, build_deadline, build_repair, build_retries
 from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.rules.datasets.output_partition import output_partition
@@ -28,6 +28,7 @@ from tidegate.compiler.rules.triggers.batch import (
 )
 from tidegate.compiler.rules.triggers.for_each import check_for_each
 from tidegate.compiler.rules.triggers.members import check_collect_existing, check_doubled, check_waiting
+from tidegate.compiler.rules.triggers.repair import check_repair
 from tidegate.compiler.scope.scope import Scope
 from tidegate.compiler.triggers import build_trigger
 from tidegate.compiler.values.fields import read_value
@@ -60,6 +61,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
         on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         collect_existing=node.flag("collect_existing", False),
+        repair=build_repair(node, scope),
         timezone=scope.timezone,
         **common_fields(key, node, scope),
     )
@@ -83,6 +85,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     if "batching" not in node.values:
         schedule = msgspec.structs.replace(schedule, batching=default_batching(schedule))
     check_held_date(schedule, program, key, scope)
+    check_repair(schedule, program, scope)
     check_references(schedule, node.mapping("args"), scope)
     check_member_names(written, scope.findings)
     return schedule

@@ -12,6 +12,7 @@ from tidegate.compiler.diagnostics.surrounding_codes import (
     DATASET_CODES,
     HOUSE_CODES,
     NAME_CODES,
+    REPAIR_CODES,
     TEMPLATE_CODES,
 )
 from tidegate.compiler.diagnostics.task_codes import MAINTENANCE_CODES, TASK_CODES
@@ -335,6 +336,7 @@ CATALOGUE: dict[str, Entry] = {
     **SQL_CODES,
     **HOUSE_CODES,
     **DATASET_CODES,
+    **REPAIR_CODES,
     **TASK_CODES,
     **MAINTENANCE_CODES,
 }

@@ -179,6 +179,30 @@ DATASET_CODES: dict[str, Entry] = {
 }
 
 
+REPAIR_CODES: dict[str, Entry] = {
+    "L490": error(
+        "cannot be repaired",
+        "A repair sees the events of the job before it and replaces its result. So the schedule has"
+        " `for_each`, one job has all events of a key, the outputs are not written by `append`, and the"
+        " program reads nothing incrementally.",
+    ),
+    "L491": warning(
+        "a late part is launched alone",
+        "After a `wait_at_most` a job is launched with what has come. What comes later is new data: the next"
+        " job has the late part alone, and its run overwrites the partition with it.",
+    ),
+    "L492": warning(
+        "repaired, and read incrementally",
+        "A program that reads incrementally reads what is new once. Rows that a repair replaces are read"
+        " again or not at all, as its source says.",
+    ),
+    "L493": error(
+        "repaired longer than jobs are kept",
+        "A repair reads the events of the job before it, so `within` is at most `finished_jobs` of"
+        " `[retention]` in tidegate.toml.",
+    ),
+}
+
 HOUSE_CODES: dict[str, Entry] = {
     "T511": error("no owner", "The project asks for an `owner` of every schedule and task (`[lint.rules]`)."),
     "T512": error(

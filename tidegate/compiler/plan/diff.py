@@ -37,7 +37,7 @@ from tidegate.domain.model.others import with_named
 from tidegate.domain.part_name import is_of_other
 from tidegate.domain.value import Value
 
-HARMLESS = ("description", "owner", "retries", "sensor", "alerts", "deadline")
+HARMLESS = ("description", "owner", "retries", "sensor", "alerts", "deadline", "repair")
 """Fields without effect on what jobs collect: a difference in these alone does not reset a job."""
 
 

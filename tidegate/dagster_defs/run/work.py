@@ -132,6 +132,7 @@ def params_of(work: Work) -> Params:
         sizes=launch.sizes,
         upstream=launch.upstream,
         fired=launch.fired,
+        provisional=launch.provisional,
         schedule=work.schedule,
         key=launch.key,
         now=work.now,

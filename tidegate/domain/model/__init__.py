@@ -74,6 +74,7 @@ from tidegate.domain.model.schedule import (
     OnUpdate,
     OutputPartition,
     Priority,
+    Repair,
     Retries,
     Schedule,
 )

@@ -51,6 +51,21 @@ class Retries(Value, kw_only=True):
         return back_off(self.wait, failed, self.backoff)
 
 
+class Repair(Value, kw_only=True):
+    """How results that were early, or whose input was rewritten, are repaired (rule 30).
+
+    Attributes:
+        after: a repair that is still not whole is launched so long after its first event.
+        at_most: the most repairs after a job that was not one.
+        within: only events that arrive so long after the launch of that job open a repair.
+    """
+
+    after: timedelta = timedelta(minutes=10)
+    at_most: int = 3
+    within: timedelta = timedelta(days=7)
+    at: At | None = None
+
+
 class Schedule(Value, kw_only=True):
     """Program, trigger, constraints and arguments.
 
@@ -72,6 +87,7 @@ class Schedule(Value, kw_only=True):
         on_suspend: what a suspended schedule does with waiting jobs and new events (rule 10).
         on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
         collect_existing: when new or reset, it also collects the partitions that arrived before.
+        repair: how its jobs are repaired; None for jobs that stay as they were launched.
         alerts: the channels by kind of alert, before those of the app.
         renamed_from: former names; the first one that is deployed goes on under this name.
         timezone: the app's zone, in which the business date of a cron schedule is counted.
@@ -96,6 +112,7 @@ class Schedule(Value, kw_only=True):
     on_suspend: OnSuspend = "discard"
     on_update: OnUpdate = "reset"
     collect_existing: bool = False
+    repair: Repair | None = None
     sensor: SensorOf = "shared"
     renamed_from: tuple[str, ...] = ()
     status: Literal["active", "suspended"] = "suspended"

@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
+from tidegate.domain.launch_input import Fired, Missing, PartitionInput, UpstreamRun
 from tidegate.domain.model import Priority
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
@@ -149,6 +149,7 @@ class LaunchPlan(Value, kw_only=True):
         now: when the launch was decided; every attempt takes it for the present.
         sizes: what is known of the partitions in `manifest`, by dataset and key.
         fired: the members of the trigger that held.
+        provisional: the members of the trigger that were missing; the launch was early if there are any.
         first_event_time, last_event_time: event times of the first and last event that the job collected.
     """
 
@@ -167,6 +168,7 @@ class LaunchPlan(Value, kw_only=True):
     now: datetime | None = None
     sizes: dict[str, dict[str, PartitionInput]] = {}
     fired: tuple[Fired, ...] = ()
+    provisional: tuple[Missing, ...] = ()
     first_event_time: datetime | None = None
     last_event_time: datetime | None = None
 

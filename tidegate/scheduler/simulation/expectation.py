@@ -220,11 +220,16 @@ def _is_about(expected: Expected, moment: Moment) -> bool:
 
 
 def _same_instance(expected: ExpectLaunch, moment: Moment) -> bool:
-    """Return whether a launch is of the instance that is expected; what is left out is not compared."""
+    """Return whether a launch is of the instance that is expected, early and a repair as expected.
+
+    What is left out is not compared.
+    """
     pairs = (
         (expected.scheduled, moment.key),
         (expected.business_date, moment.business_date),
         (expected.number, moment.number),
+        (expected.provisional, moment.provisional),
+        (expected.repair, moment.repair),
     )
     return all(wanted is None or wanted == seen for wanted, seen in pairs)
 

@@ -37,6 +37,8 @@ class Moment(Value, kw_only=True):
         partitions: of a launch: every key of its manifest, or its business dates; of an instance of a task
             and of `output_partition: current` the partitions that it writes.
         business_date, number: of the launch of an instance: its business date, and its backfill.
+        provisional, repair: of a launch: whether members of its trigger were missing, and whether it repairs
+            the job before it.
         work: of an operation on a table: its policy, and how it was started.
         next_check: of a wait: when time may change the decision.
         discarded_at: of a wait: when its timeout discards the job.
@@ -53,6 +55,8 @@ class Moment(Value, kw_only=True):
     business_date: str | None = None
     number: int = 0
     args: dict[str, Any] = {}
+    provisional: bool = False
+    repair: bool = False
     work: Work | None = None
     next_check: datetime | None = None
     discarded_at: datetime | None = None

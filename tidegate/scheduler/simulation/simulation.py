@@ -13,6 +13,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from tidegate.domain.launch_input import early_text
 from tidegate.domain.part_name import Ref
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
@@ -197,6 +198,8 @@ class Simulation:
                 business_date=run.launch.business_date or about,
                 number=0 if instance is None else instance.number,
                 args=run.launch.args,
+                provisional=bool(run.launch.provisional),
+                text=early_text(run.launch.provisional),
             )
         )
         self.report(*self.world.start(run, self.now))

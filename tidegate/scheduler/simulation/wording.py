@@ -54,6 +54,8 @@ class Wording:
             parts += [
                 f"partitions {_listed(moment.partitions)}",
                 f"args {moment.args}" if moment.args else "",
+                "provisional" if moment.provisional else "",
+                "repair" if moment.repair else "",
             ]
         if moment.work is not None and moment.kind == "maintained":
             parts.append(describe_work(moment.work))
@@ -102,7 +104,10 @@ class Wording:
                     each for each in (schedule, expected.scheduled, expected.business_date) if each
                 )
                 keys = "" if partitions is None else f" partitions {_listed(partitions)}"
-                return f"{when} launched {schedule}{keys}" + ("" if args is None else f" args {args}")
+                of = "" if args is None else f" args {args}"
+                for word, wanted in (("provisional", expected.provisional), ("repair", expected.repair)):
+                    of += "" if wanted is None else f" {'' if wanted else 'no '}{word}"
+                return f"{when} launched {schedule}{keys}{of}"
             case ExpectDiscarded(schedule=schedule, reason=reason):
                 return f"{when} discarded {schedule} {reason or ''}".rstrip()
             case ExpectMaintain():

@@ -19,6 +19,7 @@ from tidegate.scheduler.decision.launch.dates import date_of_job
 from tidegate.scheduler.decision.launch.existing import with_reads
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import keys_of_plan, plan_launch
+from tidegate.scheduler.decision.launch.provisional import missing_members
 from tidegate.scheduler.decision.leave import leaving, open_for
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
@@ -108,7 +109,8 @@ class Applier:
         else:
             inputs = load_inputs(self._work, view, view.job.instance)
             plan = plan_launch(view, decision.satisfied_at, inputs)
-        return with_input(plan, view, self._now)
+        missing = missing_members(view, decision.satisfied_at, self._now)
+        return msgspec.structs.replace(with_input(plan, view, self._now), provisional=missing)
 
     def _plan_of_key(self, view: JobView, decision: Decision) -> LaunchPlan:
         """Plan the launch of a job of a backfill of a schedule: its manifest is what exists for its key."""
@@ -233,6 +235,7 @@ class Applier:
                 "manifest": plan.manifest,
                 "args": plan.args,
                 **({"business_dates": list(plan.dates)} if plan.dates else {}),
+                **({"provisional": msgspec.to_builtins(plan.provisional)} if plan.provisional else {}),
                 "attempt": job.attempt,
                 "overridden": [str(reason) for reason in overridden],
             },

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
+from tidegate.domain.launch_input import Fired, Missing, PartitionInput, UpstreamRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +24,8 @@ class Params:
         sizes: for each dataset and key in `manifest` the reported rows, bytes and times.
         upstream: the runs that triggered it, the newest last.
         fired: the members of the schedule's trigger that held when the run was launched.
+        provisional: the members of the trigger that were missing, since a `wait_at_most` or a timeout was
+            over; empty for a run that has all that its trigger asks for.
         schedule: "app/name" of the schedule; None for a run started by hand.
         key: the key of the job, "" without one.
         now: aware, UTC; when the launch was decided, the same for every attempt.
@@ -44,6 +46,7 @@ class Params:
     )
     upstream: tuple[UpstreamRun, ...] = ()
     fired: tuple[Fired, ...] = ()
+    provisional: tuple[Missing, ...] = ()
     schedule: str | None = None
     key: str = ""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -232,6 +232,8 @@ class ExpectLaunch(Value, kw_only=True):
             an instance of a task, the partitions that it writes.
         scheduled, business_date: of an instance of a task.
         number: of the backfill that the instance belongs to.
+        provisional: whether members of its trigger were missing.
+        repair: whether it repairs the job before it.
     """
 
     schedule: str
@@ -241,6 +243,8 @@ class ExpectLaunch(Value, kw_only=True):
     number: int | None = None
     partitions: tuple[str, ...] | None = None
     args: dict[str, Any] | None = None
+    provisional: bool | None = None
+    repair: bool | None = None
 
 
 class ExpectDiscarded(Value, kw_only=True):

@@ -13,8 +13,9 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
-from tidegate.domain.model import LeafTrigger, Schedule, leaves
+from tidegate.domain.model import leaves
 from tidegate.domain.part_name import app_of, name_in, whole_name
+from tidegate.scheduler.decision.launch.provisional import of_leaf
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.decision.triggers.tree import LEAVES
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -115,10 +116,5 @@ def _fired(view: JobView) -> Iterable[Fired]:
     for leaf in leaves(view.schedule.trigger):
         deliveries = has.by_leaf.get(leaf.path, ())
         if deliveries and LEAVES[type(leaf.trigger)].since(leaf.trigger, deliveries, has) is not None:
-            of, name = _of(leaf.trigger, view.schedule), leaf.trigger.as_
+            of, name = of_leaf(leaf.trigger, view.schedule), leaf.trigger.as_
             yield Fired(kind=leaf.trigger.kind, member=leaf.path, of=of, name=name)
-
-
-def _of(trigger: LeafTrigger, schedule: Schedule) -> str | None:
-    runs = trigger.runs_heard(schedule.program)
-    return trigger.dataset_heard or (None if runs is None else runs[0])

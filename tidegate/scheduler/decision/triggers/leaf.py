@@ -52,6 +52,7 @@ class LeafKind(NamedTuple):
     Attributes:
         progress: None, or returns None, where nothing is counted.
         counting: None for a kind that always needs all events of the job.
+        missing: returns the partition keys that it lacks, by name; None where it names none.
     """
 
     since: Callable[[Any, Deliveries, Collected], datetime | None]
@@ -59,6 +60,7 @@ class LeafKind(NamedTuple):
     needs: Callable[[Any, Deliveries, Collected, datetime], str]
     counting: Counting | None = None
     progress: Callable[[Any, Deliveries, Collected], Count | None] | None = None
+    missing: Callable[[Any, Deliveries, Collected], tuple[str, ...] | None] | None = None
 
 
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:

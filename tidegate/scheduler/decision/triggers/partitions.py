@@ -181,4 +181,20 @@ def _size_of(scheme: PartitionScheme, complete: Cycle, period: str) -> int:
     return len(expected_keys(scheme, complete, period))
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count)
+def _missing(
+    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
+) -> tuple[str, ...] | None:
+    if trigger.keys:
+        wanted, first = trigger.keys, _first_arrivals(deliveries)
+    elif trigger.complete is None:
+        return None
+    elif (shown := _shown_period(trigger, deliveries, collected)) is not None:
+        _, wanted, first = shown
+    elif collected.key:
+        wanted, first = expected_keys(*_cut(trigger, collected), collected.key), {}
+    else:
+        return ()
+    return tuple(key for key in wanted if key not in first)
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count, _missing)

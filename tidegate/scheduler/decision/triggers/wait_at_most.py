@@ -87,3 +87,12 @@ def waits(trigger: Trigger) -> bool:
     """Return whether a trigger or one of its members has a `wait_at_most`, and may hold by waiting alone."""
     members = trigger.of if isinstance(trigger, Composite) else ()
     return trigger.wait_at_most is not None or any(waits(member) for member in members)
+
+
+def without_waits(trigger: Trigger) -> Trigger:
+    """Return a trigger without any `wait_at_most`: it holds only when it is whole."""
+    if not waits(trigger):
+        return trigger
+    if isinstance(trigger, Composite):
+        trigger = msgspec.structs.replace(trigger, of=tuple(without_waits(member) for member in trigger.of))
+    return msgspec.structs.replace(trigger, wait_at_most=None)
