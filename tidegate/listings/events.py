@@ -67,6 +67,8 @@ class Event(CollectedEvent, kw_only=True):
         number: of the fires in a row that it is of.
         first_at: of several fires the first; `time` is the last.
         origin: the event that it repeats; null for a fact of its own.
+        repairs: of a partition that a repair publishes: the job whose result it replaces.
+        provisional: of what a job does that was launched without members of its trigger.
         only_for: the only schedule that receives it; null for all that listen to its key, "" for none.
         routed: whether a tick has looked for the schedules that listen to it.
         refused: why the report was refused; null for an event.
@@ -84,6 +86,8 @@ class Event(CollectedEvent, kw_only=True):
     number: int = 1
     first_at: Instant | None = None
     origin: str | None = None
+    repairs: str | None = None
+    provisional: bool = False
     only_for: str | None = None
     routed: bool
     refused: str | None = None

@@ -21,7 +21,7 @@ from tidegate.domain.time.instant import is_recent
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.intake.asset_checks import fold_checks
-from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.observe import RunObservation, heard_of_runs, observe_runs
 from tidegate.scheduler.intake.report import note_refused
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import Run, RunStatus
@@ -107,7 +107,7 @@ def _read_again(
         events, observed, refused = translate(instance, rows, plan, now, lambda _: None, former)
         facts = facts_of(instance, store, rows, plan, now, former)
         with store.transaction() as transaction:
-            fresh = transaction.add_events(events)
+            fresh = transaction.add_events(heard_of_runs(transaction, events, observed))
             note_refused(transaction, refused)
             observe_runs(transaction, observed, now)
             fold_checks(transaction, facts, now)

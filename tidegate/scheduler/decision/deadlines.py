@@ -27,9 +27,12 @@ _DAY = timedelta(days=1)
 
 
 def due_at(schedule: Schedule, job: Job) -> datetime | None:
-    """Return when a job has to have succeeded; None without a deadline, and while it does not count yet."""
+    """Return when a job has to have succeeded; None without a deadline, and while it does not count yet.
+
+    A repair has none: the job before it had.
+    """
     deadline = schedule.deadline
-    if deadline is None or (job.instance is not None and job.instance.keyed):
+    if deadline is None or job.repairs is not None or (job.instance is not None and job.instance.keyed):
         return None
     if deadline.by is not None:
         possible = _possible_at(schedule, job)

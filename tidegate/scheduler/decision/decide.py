@@ -12,6 +12,7 @@ import msgspec
 from tidegate.scheduler.decision.constraints import COUNTING_RUNS, check_all, held, needs_of, overridable
 from tidegate.scheduler.decision.instances.decide import decide_instance
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Outcome, Wait
+from tidegate.scheduler.decision.repairs import as_repair
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
 from tidegate.scheduler.decision.triggers import dropped, evaluate
 from tidegate.scheduler.decision.triggers.collected import Collected, collected
@@ -34,7 +35,7 @@ def decide(view: JobView, now: datetime) -> Decision:
     if view.job.instance is not None:
         return decide_instance(view, now)
     has = collected(view)
-    trigger = evaluate(view.schedule.trigger, has, now)
+    trigger = as_repair(view.job, evaluate(view.schedule.trigger, has, now), now)
     satisfied_at = view.job.satisfied_at or (trigger.since if trigger.met else None)
     timeout = view.schedule.timeout
     if satisfied_at is None and timeout.then == "run":

@@ -47,7 +47,8 @@ def open_for(job: Job, gone: Sequence[Delivery], state: ScheduleState, now: date
     key = job.key if keeps else ""
     id = job_id(state.ref, key, f"{job.id} {gone[0].event.id}")
     opening = Entry(at=now, kind=EntryKind.JOB_OPENED, schedule=state.ref, job=id, data={"key": key})
-    new = opened(opening, state)
+    new = msgspec.structs.replace(opened(opening, state), repairs=job.repairs)
+    repairs = {} if job.repairs is None else {"repairs": msgspec.to_builtins(job.repairs)}
     for each in gone:
         new = joined(new, each.event.arrived)
     entries = [
@@ -57,7 +58,7 @@ def open_for(job: Job, gone: Sequence[Delivery], state: ScheduleState, now: date
             schedule=state.ref,
             job=id,
             event=each.event.id,
-            data={"leaf": each.leaf, "left": job.id, **event_facts(each.event)},
+            data={"leaf": each.leaf, "left": job.id, **repairs, **event_facts(each.event)},
         )
         for each in gone
     ]

@@ -12,6 +12,7 @@ from tidegate.domain.model.constraint import Constraint
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import LastLaunch
 from tidegate.scheduler.model.retention import OldEvent, OldJob, OldRun, OpenInstance
 from tidegate.scheduler.model.run import ProgramHistory
 
@@ -40,6 +41,26 @@ def job_may_go(old: OldJob, before: datetime, promised: Collection[str]) -> bool
     if old.at_work or old.waited_for or job.id in promised:
         return False
     return _last_instant(job) < before
+
+
+def jobs_seen(
+    jobs: Sequence[Job], last: Iterable[LastLaunch], waiting: Iterable[Job]
+) -> frozenset[str]:
+    """Return those of some jobs that may go otherwise (ids), whose events a repair sees or may see.
+
+    A provisional job stays while its key has no later one: what it lacks may come, or be replayed. The jobs
+    that the last one of a key saw stay as long as that one, and those that a waiting repair sees.
+
+    Args:
+        last: the last launches of their keys.
+        waiting: the waiting jobs of their schedules.
+    """
+    gone = {job.id for job in jobs}
+    kept = {id for job in waiting if job.repairs is not None for id in job.repairs.jobs}
+    for each in last:
+        if each.awaits_repair or each.job not in gone:
+            kept.update(each.jobs)
+    return frozenset(kept & gone)
 
 
 def _last_instant(job: Job) -> datetime:

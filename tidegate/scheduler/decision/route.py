@@ -23,6 +23,7 @@ from tidegate.domain.model import (
 from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, not_begun, validate_key
 from tidegate.scheduler.decision.fold.after import joined, opened
 from tidegate.scheduler.decision.launch.dates import date_of_fire, has_fires
+from tidegate.scheduler.decision.repairs import judged_spec, repairs_by
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.decision.view.job_view import JobView
@@ -31,8 +32,13 @@ from tidegate.scheduler.model.event import Delivery, Event, EventKind, Subscript
 from tidegate.scheduler.model.job import Job, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import LastLaunch, Repairs
 
 KEY_OF_POOLED_EVENTS = ""
+
+
+def without_former(schedule: str, key: str, event: Event) -> None:
+    """Return that a key has no last launch."""
 
 
 class Router:
@@ -42,18 +48,25 @@ class Router:
         waiting: their waiting jobs, the oldest first; closed ones are ignored.
         view_with: completes the view of a job with the events that it has collected, those before this router
             and further ones.
+        former: returns the last launch of a key of a schedule ("app/name"), and whether its job consumed an
+            event of the same partition; None for a key without one.
 
     Attributes:
         changed: the opened or joined jobs, by id, in the order of their first change.
         delivered: all deliveries, in order.
         opened: the entry of each opened job.
         dated: the date that a fire gave to the job that it joined, by event id.
+        repairing: what an event has made the job that it joined a repair of, by event id and job.
     """
 
     def __init__(
-        self, waiting: Iterable[Job], view_with: Callable[[JobView, Sequence[Delivery]], JobView]
+        self,
+        waiting: Iterable[Job],
+        view_with: Callable[[JobView, Sequence[Delivery]], JobView],
+        former: Callable[[str, str, Event], tuple[LastLaunch, bool] | None] = without_former,
     ) -> None:
         self._view_with = view_with
+        self._former = former
         # By schedule and key, the oldest first: a carried change may leave several jobs of a key open.
         self._open: dict[str, dict[str, dict[str, Job]]] = {}
         self._added: dict[str, list[Delivery]] = {}
@@ -67,6 +80,7 @@ class Router:
         self.delivered: list[Delivery] = []
         self.opened: list[Entry] = []
         self.dated: dict[str, str] = {}
+        self.repairing: dict[tuple[str, str], Repairs] = {}
 
     def route(
         self, event: Event, listener: Subscription, state: ScheduleState, app: App, now: datetime
@@ -100,10 +114,29 @@ class Router:
             self._refuse(event, listener, Reason.D_KEY, now)
             return
         held = not state.active and state.spec.on_suspend == "hold"
-        if held and self._waiting(key, state, app) is None:
+        waiting = self._waiting(key, state, app)
+        if held and waiting is None:
             self._refuse(event, listener, Reason.D_SUSPENDED, now)
             return
-        self._join(event, listener, state, app, key, now)
+        repairs = self._repairs(event, state, key, waiting)
+        if isinstance(repairs, Reason):
+            self._refuse(event, listener, repairs, now)
+            return
+        self._join(event, listener, state, app, key, now, repairs)
+
+    def _repairs(
+        self, event: Event, state: ScheduleState, key: str, waiting: Job | None
+    ) -> Repairs | Reason | None:
+        """Return what an event makes its job a repair of, or why it is discarded; None for new data."""
+        if state.spec.for_each is None or (waiting is not None and waiting.repairs is not None):
+            return None
+        former = self._former(state.ref, key, event)
+        if former is None:
+            return None
+        last, consumed = former
+        # What has filled a job at one leaf joins it at another one too.
+        joins = waiting is not None or self._joined.get((state.ref, key), ("", ""))[0] == event.id
+        return repairs_by(event, last, consumed=consumed, waits=joins)
 
     def _refuse(self, event: Event, listener: Subscription, reason: Reason, now: datetime) -> None:
         self.delivered.append(
@@ -111,7 +144,14 @@ class Router:
         )
 
     def _join(
-        self, event: Event, listener: Subscription, state: ScheduleState, app: App, key: str, now: datetime
+        self,
+        event: Event,
+        listener: Subscription,
+        state: ScheduleState,
+        app: App,
+        key: str,
+        now: datetime,
+        repairs: Repairs | None = None,
     ) -> None:
         job = None if event.own_job else self._waiting(key, state, app)
         before, its_job = self._joined.get((state.ref, key), ("", ""))
@@ -130,6 +170,9 @@ class Router:
             self.opened.append(entry)
         if not job.key and key:
             job = self._with_date(job, key, event)
+        if repairs is not None and job.repairs is None:
+            self.repairing[event.id, job.id] = repairs
+            job = msgspec.structs.replace(job, repairs=repairs)
         # The job is due at once, also if its next check was later.
         job = msgspec.structs.replace(joined(job, event.arrived), next_check_at=now)
         delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
@@ -155,7 +198,7 @@ class Router:
         One that has fires without a date has collected them before it had `batching: date`. It writes the
         dates of all of them, and no further one.
         """
-        view = JobView(app=app, schedule=state.spec, job=job)
+        view = JobView(app=app, schedule=judged_spec(state.spec, job), job=job)
         return job.satisfied_at is None and not has_fires(self._view_with(view, ()))
 
     def _with_date(self, job: Job, date: str, event: Event) -> Job:
@@ -174,7 +217,7 @@ class Router:
         if not job.closed and _may_fill(state.spec):
             added = self._added.setdefault(job.id, [])
             added.append(delivery)
-            view = JobView(app=app, schedule=state.spec, job=job)
+            view = JobView(app=app, schedule=judged_spec(state.spec, job), job=job)
             # The trigger is evaluated last: for most events the job is not full anyway.
             closed = is_full(state.spec, self._events(view, delivery)) and (
                 job.satisfied_at is not None or _holds(self._view_with(view, added), now)

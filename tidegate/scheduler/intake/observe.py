@@ -26,7 +26,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import as_success
 from tidegate.scheduler.decision.fold.retry import retry_at
-from tidegate.scheduler.decision.fold.run_events import heard_by, run_events
+from tidegate.scheduler.decision.fold.run_events import event_of_job, run_events
 from tidegate.scheduler.decision.view.job_view import groups_of_program
 from tidegate.scheduler.intake.lost_starts import start_again
 from tidegate.scheduler.intake.withheld import LeftWithheld, withheld_by
@@ -143,7 +143,9 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
 def heard_of_runs(
     reader: EngineReader, events: Sequence[Event], observed: Sequence[RunObservation] = ()
 ) -> list[Event]:
-    """Return what runs have made with who hears of it: that of a quiet backfill starts no schedule.
+    """Return what runs have made with what it repairs, and who hears of it.
+
+    That of a quiet backfill starts no schedule.
 
     Args:
         observed: observations that are not folded yet: a run may be known by them alone.
@@ -152,9 +154,9 @@ def heard_of_runs(
     job_of = {run.run_id: run.job for run in reader.runs(ids=ids)} if ids else {}
     job_of |= {seen.run_id: seen.job for seen in observed if seen.run_id in ids}
     jobs = {job for job in job_of.values() if job is not None}
-    heard = {job.id: heard_by(job.instance) for job in reader.jobs(ids=jobs)} if jobs else {}
-    found = [(event, heard.get(job_of.get(event.run_id or "") or "")) for event in events]
-    return [event if by is None else msgspec.structs.replace(event, only_for=by) for event, by in found]
+    known = {job.id: job for job in reader.jobs(ids=jobs)} if jobs else {}
+    found = [(event, known.get(job_of.get(event.run_id or "") or "")) for event in events]
+    return [event if job is None else event_of_job(event, job) for event, job in found]
 
 
 def _with_error(transaction: EngineTransaction, job: Job, seen: RunObservation, now: datetime) -> Job:

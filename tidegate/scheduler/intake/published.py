@@ -20,7 +20,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PartitionFact, escaped_key
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import recovered_entry
-from tidegate.scheduler.decision.fold.run_events import heard_by
+from tidegate.scheduler.decision.fold.run_events import event_of_job
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.model.job import Job, JobState
@@ -85,15 +85,14 @@ class PublishedEvents:
         now = self._clock()
         with self._open_store().transaction() as transaction:
             datasets = _datasets(transaction, partitions)
-            heard = {heard_by(job.instance) for job in _jobs(transaction, commit)}
-            only_for = next(iter(heard), None)
+            job = next(iter(_jobs(transaction, commit)), None)
             events = [
                 published_event(
                     commit, fact, now, self._run_id, datasets.get(fact.materialised, fact.dataset)
                 )
                 for fact in partitions
             ]
-            transaction.add_events([msgspec.structs.replace(each, only_for=only_for) for each in events])
+            transaction.add_events([each if job is None else event_of_job(each, job) for each in events])
 
     def record_finished(self, commit: str) -> None:
         """Fold a commit that another process than its run has finished into its job."""

@@ -57,6 +57,8 @@ class Event(Value, kw_only=True):
         number: of the fires in a row that it is of; more than one only if they are expired.
         first_at: of several fires the first; `time` is the last.
         origin: id of the event that this one repeats; None for a fact of its own.
+        repairs: of a partition that a repair publishes: the job (id) whose result it replaces.
+        provisional: of what a job does that was launched without members of its trigger.
         only_for: the only schedule ("app/name") that receives it; None for all that listen to its key, and
             `NO_SCHEDULE` for none.
         detail: a line for people, for example who reported the event.
@@ -80,6 +82,8 @@ class Event(Value, kw_only=True):
     number: int = 1
     first_at: datetime | None = None
     origin: str | None = None
+    repairs: str | None = None
+    provisional: bool = False
     only_for: str | None = None
     detail: str = ""
 

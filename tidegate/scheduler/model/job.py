@@ -29,6 +29,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import Repairs
 
 JOB_ID_HEX_DIGITS = 12
 
@@ -150,6 +151,7 @@ class LaunchPlan(Value, kw_only=True):
         sizes: what is known of the partitions in `manifest`, by dataset and key.
         fired: the members of the trigger that held.
         provisional: the members of the trigger that were missing; the launch was early if there are any.
+        repairs: of a repair: the job (id) whose result it replaces.
         first_event_time, last_event_time: event times of the first and last event that the job collected.
     """
 
@@ -169,6 +171,7 @@ class LaunchPlan(Value, kw_only=True):
     sizes: dict[str, dict[str, PartitionInput]] = {}
     fired: tuple[Fired, ...] = ()
     provisional: tuple[Missing, ...] = ()
+    repairs: str | None = None
     first_event_time: datetime | None = None
     last_event_time: datetime | None = None
 
@@ -208,6 +211,7 @@ class Job(Value, kw_only=True):
         instance: what makes it an instance of a task; None for the job of any other schedule.
         maintenance: what makes it an operation on a table; None for any other job.
         late_at: when it was noted that it has missed its deadline.
+        repairs: what makes it a repair of the job before it of its key; None for any other job.
         commit: number of its commit id: a rerun of an instance publishes under a new one.
     """
 
@@ -246,6 +250,7 @@ class Job(Value, kw_only=True):
     held_for: timedelta = timedelta(0)
     instance: Instance | None = None
     maintenance: Work | None = None
+    repairs: Repairs | None = None
     commit: int = 1
     detail: str = ""
     late_at: datetime | None = None

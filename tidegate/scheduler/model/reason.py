@@ -77,6 +77,7 @@ class Reason(StrEnum):
     D_EXPIRED = "D-EXPIRED", "discarded: too old: a fire beyond catch_up, or events beyond collect_within"
     D_NO_KEY = "D-NO-KEY", "discarded: a cron fired while no key of the schedule had a waiting job"
     D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
+    D_REPAIR = "D-REPAIR", "discarded: too late to repair the provisional job of its key"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"
     L_DEADLINE = "L-DEADLINE", "late: it has not succeeded before its deadline"
     L_DATASET = "L-DATASET", "late: the data has not landed before the deadline of its dataset"

@@ -172,6 +172,12 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         cause="a cron of a `for_each` schedule fired while no key had a waiting job",
         remedy="nothing: no data had arrived",
     ),
+    Reason.D_REPAIR: CodeText(
+        cause="the last launched job of its key is provisional, and the event came after `within`, or after"
+        " `at_most` repairs: launched alone it would replace what is there by the late part",
+        remedy="`tidegate events replay` brings it: the next job sees it beside what came before; or a longer"
+        " `within` or a higher `at_most` of `repair`",
+    ),
     Reason.D_KEY: CodeText(
         cause="the event's partition key does not fit the dataset's partitions, or its period had not begun",
         remedy="correct the sender, or the dataset's `partitions`",

@@ -22,14 +22,17 @@ from tidegate.scheduler.decision.retention import (
     event_may_go,
     instance_may_go,
     job_may_go,
+    jobs_seen,
     launches_before,
     run_may_go,
 )
 from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import task_event_key
+from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.records.alert import ALERTS
 from tidegate.scheduler.model.records.expected import EXPECTED_PERIODS
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES, LastLaunch
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
 from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
@@ -37,6 +40,7 @@ from tidegate.scheduler.model.retention import PASS_CURSOR, OldJob, Pruned
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.retention.journal import prune_journal
 from tidegate.scheduler.store.answers import Position
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
 from tidegate.scheduler.tick.tick import engine_clock
@@ -161,6 +165,9 @@ def prunable_jobs(
 ) -> list[str]:
     """Return the ids of those of some old jobs that may go."""
     found = [old.job for old in rows if job_may_go(old, before, promised)]
+    keyed = [job for job in found if job.key and job.launch is not None and job.instance is None]
+    seen = jobs_seen(keyed, last_launches(reader, keyed), _waiting(reader, keyed)) if keyed else frozenset()
+    found = [job for job in found if job.id not in seen]
     tasks = sorted({job.schedule for job in found if job.instance is not None})
     if not tasks:
         return [job.id for job in found]
@@ -183,6 +190,18 @@ def prunable_jobs(
     ]
 
 
+def last_launches(reader: EngineReader, jobs: Sequence[Job]) -> tuple[LastLaunch, ...]:
+    """Return the last launches of the keys of some jobs."""
+    places = {(job.schedule, job.key) for job in jobs}
+    refs, keys = {ref for ref, _ in places}, {key for _, key in places}
+    found = reader.records(LAST_LAUNCHES, schedule=refs, key=keys)
+    return tuple(each for each in found if (each.schedule, each.key) in places)
+
+
+def _waiting(reader: EngineReader, jobs: Sequence[Job]) -> tuple[Job, ...]:
+    return reader.jobs(schedules={job.schedule for job in jobs}, states=WAITING)
+
+
 def _jobs(page: Page) -> Done:
     if page.keep.finished_jobs is None:
         return Done()
@@ -191,7 +210,10 @@ def _jobs(page: Page) -> Done:
     gone = prunable_jobs(page.transaction, rows, before, page.promised)
     if gone:
         page.transaction.add_sums(page.transaction.events_of_jobs(gone))
+        keyed = [old.job for old in rows if old.job.key and old.job.id in gone]
+        over = [each for each in last_launches(page.transaction, keyed) if each.job in gone]
         page.transaction.drop_jobs(gone)
+        page.transaction.drop_records(LAST_LAUNCHES, [LAST_LAUNCHES.key_of(each) for each in over])
     return Done(pruned=Pruned(jobs=len(gone)), after=_next(rows, lambda old: (old.job.opened_at, old.job.id)))
 
 

@@ -54,12 +54,13 @@ def state_of(reader: ListingReader, clock: datetime) -> bytes:
     apps, schedules = reader.records(APPS), reader.schedules()
     open_ = {job.id: job for job in reader.jobs(states=OPEN)}
     jobs = {**{job.id: job for job in _instances(reader, schedules, list(open_.values()), clock)}, **open_}
+    seen = {id for job in open_.values() if job.repairs is not None for id in job.repairs.jobs}
     longest = longest_rate(each for state in schedules for each in state.spec.constraints)
     state = State(
         apps=tuple(msgspec.structs.replace(each, app=noted(each.app)) for each in apps),
         schedules=tuple(msgspec.structs.replace(each, spec=noted(each.spec)) for each in schedules),
         jobs=tuple(jobs.values()),
-        deliveries=tuple(each for found in reader.deliveries(open_.keys()).values() for each in found),
+        deliveries=tuple(each for found in reader.deliveries(open_.keys() | seen).values() for each in found),
         slots=reader.slot_holders(),
         launches=reader.launched_since(clock - longest),
         runs=(*reader.runs(active=True), *_last_runs(reader, apps, clock)),

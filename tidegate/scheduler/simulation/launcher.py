@@ -159,6 +159,8 @@ def written(run: SimulatedRun, app: App, released: datetime | None = None) -> li
                         arrived=at,
                         partition=key,
                         run_id=run.run_id,
+                        repairs=run.launch.repairs,
+                        provisional=bool(run.launch.provisional),
                         only_for=heard_by(run.instance),
                     )
                 )

@@ -199,6 +199,7 @@ class Simulation:
                 number=0 if instance is None else instance.number,
                 args=run.launch.args,
                 provisional=bool(run.launch.provisional),
+                repair=job.repairs is not None,
                 text=early_text(run.launch.provisional),
             )
         )

@@ -30,6 +30,7 @@ from tidegate.scheduler.model.records.expected import (
     LATE_TOTALS,
     LateTotal,
 )
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES, LastLaunch
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
 from tidegate.scheduler.store.engine_rows import ChangedRecords
@@ -130,6 +131,7 @@ def rename_records(store: ChangedRecords, names: Renames) -> None:
         store.put_records(kind, renamed)
     move_records(store, MAINTAINED_TABLES, lambda table: renamed_table(table, names))
     move_records(store, MAINTENANCE_RECORDS, lambda record: renamed_record(record, names))
+    move_records(store, LAST_LAUNCHES, lambda last: _renamed_launch(last, names))
     left = [total for total in store.records(LATE_TOTALS) if _is_left(total, names)]
     move_records(store, LATE_TOTALS, lambda total: _renamed_total(total, names), left)
 
@@ -142,6 +144,10 @@ def move_records(
     moved = [(old, new) for old, new in pairs if old != new]
     store.drop_records(kind, [kind.key_of(each) for each in (*left, *(old for old, _ in moved))])
     store.put_records(kind, [new for _, new in moved])
+
+
+def _renamed_launch(last: LastLaunch, names: Renames) -> LastLaunch:
+    return msgspec.structs.replace(last, schedule=names.schedule(last.schedule))
 
 
 def _renamed_total(total: LateTotal, names: Renames) -> LateTotal:

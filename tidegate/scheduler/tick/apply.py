@@ -22,6 +22,7 @@ from tidegate.scheduler.decision.launch.plan import keys_of_plan, plan_launch
 from tidegate.scheduler.decision.launch.provisional import missing_members
 from tidegate.scheduler.decision.leave import leaving, open_for
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
+from tidegate.scheduler.decision.repairs import last_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.upstream import diagnostics_of, edges_of
@@ -110,7 +111,9 @@ class Applier:
             inputs = load_inputs(self._work, view, view.job.instance)
             plan = plan_launch(view, decision.satisfied_at, inputs)
         missing = missing_members(view, decision.satisfied_at, self._now)
-        return msgspec.structs.replace(with_input(plan, view, self._now), provisional=missing)
+        repairs = None if view.job.repairs is None else view.job.repairs.jobs[-1]
+        plan = with_input(plan, view, self._now)
+        return msgspec.structs.replace(plan, provisional=missing, repairs=repairs)
 
     def _plan_of_key(self, view: JobView, decision: Decision) -> LaunchPlan:
         """Plan the launch of a job of a backfill of a schedule: its manifest is what exists for its key."""
@@ -236,12 +239,15 @@ class Applier:
                 "args": plan.args,
                 **({"business_dates": list(plan.dates)} if plan.dates else {}),
                 **({"provisional": msgspec.to_builtins(plan.provisional)} if plan.provisional else {}),
+                **({} if plan.repairs is None else {"repairs": plan.repairs}),
                 "attempt": job.attempt,
                 "overridden": [str(reason) for reason in overridden],
             },
         )
         # The entry holds the part of the plan that people ask about; the job keeps the whole plan.
         self._put(self._record(job, entry, next_check_at=None, blocked_on=None, launch=plan))
+        if job.instance is None and view.schedule.for_each is not None:
+            self._work.last.put(last_launch(job, view.schedule, plan, self._now), plan)
         self.launched.append(job.id)
 
     def _take_slots(self, job: Job, program: str, resources: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from datetime import datetime
 
 import msgspec
 
+from tidegate.scheduler.decision.repairs import seen_by
 from tidegate.scheduler.decision.triggers.collected import heard_keys, in_order
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
 from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
@@ -143,7 +144,7 @@ class HeldEvents:
             return msgspec.structs.replace(view, tally=Tally())
         tally = self._tally(view, now)
         if tally is None:
-            return msgspec.structs.replace(view, deliveries=self.whole(job.id))
+            return msgspec.structs.replace(view, deliveries=self._seen(view))
         found, keys = counted_at(view, tally, self._kept_of(job), now)
         if found.leaving is not None:
             self._leaving[job.id] = (found.leaving.tally, keys)
@@ -156,13 +157,19 @@ class HeldEvents:
             counter = Counter(view, tally, self._kept_of(view.job))
             counter.advance(added, until=now)
             return msgspec.structs.replace(view, tally=counter.tally())
-        return msgspec.structs.replace(view, deliveries=(*self.whole(view.job.id), *added))
+        return msgspec.structs.replace(view, deliveries=(*self._seen(view), *added))
 
     def whole_view(self, view: JobView) -> JobView:
         """Return the view of a job with all its events."""
         if view.tally is None:
             return view
-        return msgspec.structs.replace(view, deliveries=self.whole(view.job.id), tally=None, leaving=None)
+        return msgspec.structs.replace(view, deliveries=self._seen(view), tally=None, leaving=None)
+
+    def _seen(self, view: JobView) -> tuple[Delivery, ...]:
+        """Return all events of a job; those of a repair with the events of the jobs that it repairs."""
+        former = () if view.job.repairs is None else view.job.repairs.jobs
+        self.read([view.job.id, *former])
+        return seen_by(view.job, view.schedule, self._whole[view.job.id], self._whole)
 
     def add(self, deliveries: Iterable[Delivery]) -> None:
         """Add events to their jobs; put the jobs first, and write the deliveries with the set."""
@@ -233,6 +240,9 @@ class HeldEvents:
         """Return the counts of a job, with all that has joined it; None for a job that keeps none."""
         id = view.job.id
         self._look([id])
+        if view.job.repairs is not None:
+            # Its events are also those of other jobs, which are not counted for it.
+            return None
         few = id in self._whole and id not in self._counts and len(self._whole[id]) <= COUNTED_FROM
         basis = None if few else basis_of(view)
         if basis is None:

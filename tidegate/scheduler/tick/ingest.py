@@ -2,6 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
+
+import msgspec
 
 from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
 from tidegate.scheduler.decision.route import Router, leaf_at
@@ -9,6 +12,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import (
     NO_SCHEDULE,
     PARTITION_KEY,
+    Delivery,
     Event,
     EventKind,
     Subscription,
@@ -150,7 +154,12 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> list
     refs = {listener.schedule for each in listeners.values() for listener in each}
     states = {ref: work.schedule(ref) for ref in refs}
     apps = load_apps(work, states.values())
-    router = Router(work.waiting_jobs(refs), lambda view, added: work.held.view_with(view, added, instant))
+    work.last.prefetch(((event, each) for event in events for each in listeners[event.key]), states, apps)
+    router = Router(
+        work.waiting_jobs(refs),
+        lambda view, added: work.held.view_with(view, added, instant),
+        work.last.former(states),
+    )
     landed: list[Landed] = []
     for event in events:
         for listener in listeners[event.key]:
@@ -177,11 +186,22 @@ def _routing_entries(router: Router, now: datetime) -> list[Entry]:
             job=delivery.job,
             event=delivery.event.id,
             reason=delivery.reason,
-            data={"leaf": delivery.leaf, **event_facts(delivery.event), **_date(router, delivery.event)},
+            data={
+                "leaf": delivery.leaf,
+                **event_facts(delivery.event),
+                **_date(router, delivery.event),
+                **_repairing(router, delivery),
+            },
         )
         for delivery in router.delivered
     ]
     return router.opened + delivered
+
+
+def _repairing(router: Router, delivery: Delivery) -> dict[str, Any]:
+    """Return what an event has made its job a repair of."""
+    found = router.repairing.get((delivery.event.id, delivery.job or ""))
+    return {} if found is None else {"repairs": msgspec.to_builtins(found)}
 
 
 def _date(router: Router, event: Event) -> dict[str, str]:

@@ -13,6 +13,7 @@ import msgspec
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import others_of_schedules, with_others
 from tidegate.scheduler.decision.launch.plan import keys_of_job
+from tidegate.scheduler.decision.repairs import judged_spec, seen_by
 from tidegate.scheduler.decision.view.job_view import JobView, resources_read
 from tidegate.scheduler.model.deployed import APPS, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
@@ -94,12 +95,14 @@ class AllEvents:
         self._found: Mapping[str, tuple[Delivery, ...]] = {}
 
     def prepare(self, jobs: Sequence[Job]) -> None:
-        """Read the events of some jobs."""
-        self._found = self._rows.deliveries([job.id for job in jobs])
+        """Read the events of some jobs, and of those that they repair."""
+        former = [id for job in jobs if job.repairs is not None for id in job.repairs.jobs]
+        self._found = self._rows.deliveries([*dict.fromkeys((*(job.id for job in jobs), *former))])
 
     def view(self, view: JobView, now: datetime) -> JobView:
         """Return the view of a job with all its events."""
-        return msgspec.structs.replace(view, deliveries=self._found[view.job.id])
+        seen = seen_by(view.job, view.schedule, self._found[view.job.id], self._found)
+        return msgspec.structs.replace(view, deliveries=seen)
 
     def whole_view(self, view: JobView) -> JobView:
         """Return the view of a job, which has all its events."""
@@ -134,7 +137,7 @@ def load_job_views(
     views = [
         JobView(
             app=apps[job.app],
-            schedule=states[job.schedule].spec,
+            schedule=judged_spec(states[job.schedule].spec, job),
             job=job,
             slots={resource: slots[resource] for resource in resources[job.id]},
             history=history.get(programs[job.schedule], ProgramHistory()),

@@ -26,6 +26,7 @@ from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues, first_page
 from tidegate.scheduler.tick.held_events import HeldEvents
+from tidegate.scheduler.tick.last_launches import LastLaunches
 from tidegate.scheduler.tick.pending import PendingWrites
 
 V = TypeVar("V", bound=Value)
@@ -41,6 +42,7 @@ class WorkingSet:
 
     Attributes:
         held, queues: the events of its jobs, and the queues of blocked jobs that a release has woken.
+        last: the last launches of keys.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class WorkingSet:
         self._jobs: dict[str, Job] = {}
         self._jobs_of_schedule: dict[str, dict[str, None]] = {}
         self.held = HeldEvents(transaction, self.flush)
+        self.last = LastLaunches(transaction)
         self._slots: dict[str, int] = {}
         self._history: dict[str, ProgramHistory] = {}
         self._launches: dict[str, tuple[datetime, tuple[datetime, ...]]] = {}
@@ -335,6 +338,7 @@ class WorkingSet:
         pending, self._pending = self._pending, PendingWrites()
         pending.write(self._transaction, self._states, self._jobs)
         self.held.write(self._jobs)
+        self.last.write()
 
     # --- the cache ---
 

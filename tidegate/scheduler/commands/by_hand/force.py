@@ -4,11 +4,10 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.commands.by_hand.manual import refuse_without_partition
+from tidegate.scheduler.commands.by_hand.manual import refuse_without_partition, view_of
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.launch.dates import date_of_job
-from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import NOBODY, By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
@@ -63,8 +62,7 @@ def _forced(reader: EngineReader, job: Job, now: datetime, by: By) -> tuple[Job,
     check_waits(job)
     state = schedule_state(reader, job.schedule)
     app = load_apps(reader, [state])[state.app]
-    collected = reader.deliveries([job.id])[job.id]
-    view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
+    view = view_of(reader, state, app, job, now)
     data = {"action": "force", "key": date_of_job(view, job.satisfied_at or now), **by.noted}
     entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=job.schedule, job=job.id, data=data)
     forced = record(job, entry, state, next_check_at=now)

@@ -5,6 +5,7 @@ Each action is one journaled change inside the caller's transaction. None of the
 """
 
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -18,17 +19,20 @@ from tidegate.scheduler.decision.fold.after import opened, record
 from tidegate.scheduler.decision.fold.end_job import discard_entry
 from tidegate.scheduler.decision.launch.dates import date_of_moment
 from tidegate.scheduler.decision.launch.plan import plan_launch
+from tidegate.scheduler.decision.repairs import judged_spec, repairs_by_hand
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record as record_of
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
-from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.load import AllEvents, load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
 
 EARLIEST_PERIOD = "1900-01-01"
@@ -163,18 +167,36 @@ def trigger(
         kind=EntryKind.MANUAL,
         schedule=ref,
         job=found.id if found is not None else new_id,
-        data={"action": "force" if force else "trigger", "key": key, **by.noted},
+        data={
+            "action": "force" if force else "trigger",
+            "key": key,
+            **_repairing(transaction, state, key, found),
+            **by.noted,
+        },
     )
     _refuse_before_its_period(state.spec, app, key, now)
     job = found or opened(entry, state)
-    collected = transaction.deliveries([job.id])[job.id]
-    view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
-    full = is_full(state.spec, view.events)
+    full = is_full(state.spec, view_of(transaction, state, app, job, now).events)
     job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
-    refuse_without_partition(msgspec.structs.replace(view, job=job))
+    refuse_without_partition(view_of(transaction, state, app, job, now))
     transaction.put_jobs([job])
     transaction.add_journal([entry])
     return job
+
+
+def view_of(reader: EngineReader, state: ScheduleState, app: App, job: Job, now: datetime) -> JobView:
+    """Return the view of a waiting job with its events, and what it writes in mind; not for its constraints."""
+    events = AllEvents(reader)
+    events.prepare([job])
+    return events.view(JobView(app=app, schedule=judged_spec(state.spec, job), job=job), now)
+
+
+def _repairing(reader: EngineReader, state: ScheduleState, key: str, found: Job | None) -> dict[str, Any]:
+    """Return what makes the job of a key a repair, if the last one is provisional."""
+    if state.spec.for_each is None or (found is not None and found.repairs is not None):
+        return {}
+    repairs = repairs_by_hand(record_of(reader, LAST_LAUNCHES, schedule=state.ref, key=key))
+    return {} if repairs is None else {"repairs": msgspec.to_builtins(repairs)}
 
 
 def refuse_without_partition(view: JobView) -> None:

@@ -31,6 +31,7 @@ from tidegate.scheduler.decision.changes.fate import Change
 from tidegate.scheduler.decision.changes.overrides import after_call, after_deployment, mark_of
 from tidegate.scheduler.model.deployed import ScheduleState, noted
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
 from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.tick.expected import follow_datasets
 from tidegate.scheduler.tick.load import load_apps
@@ -69,7 +70,9 @@ def change_schedules(deployment: Deployment) -> None:
     begun = [move_crons(transaction, former.get(state.ref, state), state, now) for state in begun]
     deployment.listening = [_overriding(state, overridden) for state in begun]
     written = [*deployment.listening, *(_overriding(state, overridden) for state in found.amended)]
-    transaction.delete_schedules([state.ref for state in found.deleted])
+    gone = [state.ref for state in found.deleted]
+    transaction.delete_schedules(gone)
+    transaction.drop_records(LAST_LAUNCHES, gone)
     transaction.put_schedules(written)
     deployment.changed = {state.ref: state for state in written}
     transaction.add_journal(list(_entries(deployment)))

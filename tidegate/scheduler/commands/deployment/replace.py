@@ -27,6 +27,7 @@ from tidegate.scheduler.decision.fires import next_fire
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import MICROSECOND
 
@@ -74,6 +75,7 @@ def reset_schedules(
     """Discard the jobs of schedules, and create the schedules again."""
     after = {each.before.ref: each.again(now) for each in replacements}
     change_jobs(transaction, Change.RESET, [each.before for each in replacements], now, after)
+    transaction.drop_records(LAST_LAUNCHES, after)
     _judge_again(transaction, list(after), now)
     return create_schedules(transaction, list(after.values()), now)
 

@@ -38,6 +38,7 @@ from tidegate.scheduler.model.job import (
 )
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import Repairs
 from tidegate.scheduler.model.run import RunStatus
 
 
@@ -154,7 +155,8 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
     """
     match entry.kind:
         case EntryKind.EVENT:
-            return _dated(joined(job, datetime.fromisoformat(entry.data["arrived"])), entry)
+            arrived = datetime.fromisoformat(entry.data["arrived"])
+            return _repairing(_dated(joined(job, arrived), entry), entry)
         case EntryKind.SATISFIED:
             since = datetime.fromisoformat(entry.data["since"])
             return instances.left_not_run(_dated(_with(job, satisfied_at=since), entry), entry)
@@ -206,6 +208,12 @@ def _dated(job: Job, entry: Entry) -> Job:
     return _with(job, key=entry.data.get("date", job.key))
 
 
+def _repairing(job: Job, entry: Entry) -> Job:
+    """Return the job as what an entry makes it a repair of."""
+    found = entry.data.get("repairs")
+    return job if found is None else _with(job, repairs=msgspec.convert(found, Repairs))
+
+
 def _with(job: Job, **changes: Any) -> Job:
     return msgspec.structs.replace(job, **changes)
 
@@ -227,6 +235,7 @@ def _launch(job: Job, entry: Entry) -> Job:
         business_date=dates[-1] if dates else None,
         business_dates=dates,
         provisional=msgspec.convert(entry.data.get("provisional", ()), tuple[Missing, ...]),
+        repairs=entry.data.get("repairs"),
     )
     return _with(
         job,
@@ -310,5 +319,5 @@ def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:
         case "retry":
             return retried(job, state, entry.at)
         case action:
-            keyed = _with(job, key=job.key or entry.data.get("key", ""))
+            keyed = _repairing(_with(job, key=job.key or entry.data.get("key", "")), entry)
             return triggered(keyed, state.spec, entry.at, force=action == "force")

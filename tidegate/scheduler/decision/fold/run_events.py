@@ -7,6 +7,8 @@ follows: `succeeded`, `failed` and `completed` say how the job ended (rule 26). 
 from datetime import datetime
 from typing import assert_never
 
+import msgspec
+
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.part_name import Ref
 from tidegate.scheduler.model.event import NO_SCHEDULE, Event, EventKind, run_event_key
@@ -36,9 +38,26 @@ def run_events(run: UpstreamRun, at: datetime, arrived: datetime, job: Job | Non
             run_id=run.id,
             status=status,
             run=run,
+            provisional=is_provisional(job),
             only_for=None if job is None else heard_by(job.instance),
         )
         for word in words(status)
+    )
+
+
+def is_provisional(job: Job | None) -> bool:
+    """Return `Event.provisional` of what a job does."""
+    return job is not None and job.launch is not None and bool(job.launch.provisional)
+
+
+def event_of_job(event: Event, job: Job) -> Event:
+    """Return the event of a partition that a job has written, with what it repairs and who hears of it."""
+    repairs, heard = None if job.launch is None else job.launch.repairs, heard_by(job.instance)
+    return msgspec.structs.replace(
+        event,
+        repairs=repairs,
+        provisional=is_provisional(job),
+        only_for=event.only_for if heard is None else heard,
     )
 
 

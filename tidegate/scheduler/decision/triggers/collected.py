@@ -21,6 +21,7 @@ class Collected(Value, kw_only=True):
     Attributes:
         key: the job's `for_each` key, "" without `for_each`.
         datasets: the app's datasets, for their partition schemes.
+        begins: of a repair: the arrival of its own first event, from which waits and `quiet` count.
         tally: the counts of the job, if they take the place of its deliveries, of which there are none then.
         leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
     """
@@ -28,6 +29,7 @@ class Collected(Value, kw_only=True):
     by_leaf: Mapping[str, tuple[Delivery, ...]]
     key: str
     datasets: Mapping[str, Dataset]
+    begins: datetime | None = None
     tally: Tally | None = None
     leaving: Leaving | None = None
 
@@ -52,6 +54,7 @@ def collected(view: JobView) -> Collected:
         by_leaf={leaf: tuple(found) for leaf, found in by_leaf.items()},
         key=view.collects_for,
         datasets=view.app.datasets,
+        begins=None if view.job.repairs is None else view.job.first_event_at,
         tally=view.tally,
         leaving=view.leaving,
     )

@@ -28,6 +28,9 @@ def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judg
         return inner
     quiet = duration_text(trigger.quiet)
     begun = inner.spans[0].start if inner.spans else None
+    if begun is not None and scope.collected.begins is not None:
+        # What held before a repair began does not end the quiet of the repair.
+        begun = max(begun, scope.collected.begins)
     end = None if begun is None else quiet_end(trigger.quiet, trigger.quiet_at_most, begun, path, scope)
     spans = always_from(end)
 

@@ -5,6 +5,7 @@ to hold. It has to hold once; later changes to it do not matter.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -51,7 +52,8 @@ class Step(NamedTuple):
 def steps(trigger: Composite, path: str, scope: Scope, member: Member) -> Iterator[Step]:
     """Evaluate the members in order; the first cannot hold by waiting before an event has arrived."""
     begins: datetime | None = BEGINNING
-    shown = scope
+    # Of a repair too each member counts from when it held: what was done in turn stays done.
+    shown = scope = replace(scope, collected=msgspec.structs.replace(scope.collected, begins=None))
     for index, inner in enumerate(trigger.of):
         inner_path = child_path(path, index)
         judged = member(inner, inner_path, shown)

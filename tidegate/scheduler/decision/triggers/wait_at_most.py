@@ -65,6 +65,8 @@ def with_wait_at_most(trigger: Trigger, scope: Scope, inner: Judged) -> Judged:
 
 def _over(wait: timedelta, scope: Scope) -> Spans:
     """Return when the wait is over: while the job has an event that is old enough."""
+    if scope.collected.begins is not None:
+        return (Span(scope.collected.begins + wait, FOREVER),)
     if scope.collected.tally is not None:
         return union(
             Span(count.first + wait, FOREVER)

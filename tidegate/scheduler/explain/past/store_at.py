@@ -156,6 +156,12 @@ class _PastReader(MemoryReader):
         ordered = sorted(found, key=lambda job: (job.opened_at, job.id))
         return tuple(ordered if limit is None else ordered[-limit:])
 
+    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
+        """Those of a job that was over before the snapshot, which a repair sees, are in the present store."""
+        found = super().deliveries(jobs)
+        over = [id for id in jobs if id not in self._tables.jobs and not found[id]]
+        return {**found, **(self._present.deliveries(over) if over else {})}
+
     def _newest(self, schedule: str) -> Iterator[Job]:
         """Yield the newest present job of a schedule in each state, which are ends of an index."""
         for state in JobState:

@@ -16,6 +16,7 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import JOB_ID_HEX_DIGITS, SHORT_DIGITS, ByHand, JobState, LaunchPlan
 from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import Repairs
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Span
 from tidegate.scheduler.store.sql.metadata import metadata, partial_index
@@ -107,6 +108,8 @@ events = Table(
     Column("number", Integer, nullable=False),
     Column("first_at", Instant),
     Column("origin", Name),
+    Column("repairs", Name),
+    Column("provisional", Boolean, nullable=False),
     Column("only_for", Name),
     Column("detail", Text, nullable=False),
     Column("unrouted_since", Instant),  # `arrived` of an event that is not routed yet
@@ -189,6 +192,7 @@ jobs = Table(
     Column("held_for", Span, nullable=False),
     Column("instance", Json(Instance)),
     Column("maintenance", Json(Work)),
+    Column("repairs", Json(Repairs)),
     Column("commit", Integer, nullable=False),
     Column("detail", Text, nullable=False),
     Column("late_at", Instant),

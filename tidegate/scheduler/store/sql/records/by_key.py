@@ -18,6 +18,7 @@ from tidegate.scheduler.model.kind import Key, Kind, whole
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
 from tidegate.scheduler.model.records.session import SESSIONS
@@ -42,6 +43,7 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
     EXPECTED_PERIODS: expected.PERIODS,
     GAUGES: rows.GAUGES,
     INCIDENTS: alerts.INCIDENTS,
+    LAST_LAUNCHES: tables.LAST_LAUNCHES,
     LATE_TOTALS: expected.TOTALS,
     MAINTAINED_TABLES: maintenance.TABLES,
     MAINTENANCE_RECORDS: maintenance.RECORDS,

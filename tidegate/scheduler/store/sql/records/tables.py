@@ -4,7 +4,8 @@ from collections.abc import Collection
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, bindparam, func, select
 
-from tidegate.domain.model import Schedule
+from tidegate.domain.model import Repair, Schedule
+from tidegate.scheduler.model.records.last_launch import LastLaunch
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.records.session import Session
@@ -71,6 +72,22 @@ WATCHED_PARTITIONS = Codec(
         Column("at", Instant, nullable=False),
     ),
     WatchedPartition,
+)
+
+LAST_LAUNCHES = Codec(
+    Table(
+        "last_launches",
+        metadata,
+        Column("schedule", Name, primary_key=True),
+        Column("key", Name, primary_key=True),
+        Column("job", Name, nullable=False),
+        Column("jobs", Json(tuple[str, ...]), nullable=False),
+        Column("since", Instant, nullable=False),
+        Column("number", Integer, nullable=False),
+        Column("provisional", Boolean, nullable=False),
+        Column("repair", Json(Repair)),
+    ),
+    LastLaunch,
 )
 
 withheld_events = Table(
