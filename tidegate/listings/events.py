@@ -99,6 +99,13 @@ class Event(CollectedEvent, kw_only=True):
         return app_of(self.key.partition(":")[2])
 
     @property
+    def marks(self) -> str:
+        """What its partition is: provisional, a repair, or both; "" for neither."""
+        return ", ".join(
+            (*(("provisional",) if self.provisional else ()), *(("repair",) if self.repairs else ()))
+        )
+
+    @property
     def became(self) -> str:
         """What became of it, in a few words."""
         if self.refused is not None:
@@ -140,6 +147,7 @@ EVENTS = Listing(
         Column("key", "id", 1),
         Column("partition", "id", 1),
         Column("rows", "number"),
+        Column("marks", "text", 2),
         Column("became", "deliveries", 1, "received by"),
     ),
     order=("-arrived", "-id"),

@@ -50,6 +50,8 @@ class Job(Value, kw_only=True):
         late_at: when it was noted that it has missed its deadline.
         run_id: the run of its newest attempt.
         commit: the number of its commit id: a rerun of an instance publishes under a new one.
+        provisional: whether it was launched without members of its trigger, since a wait was over.
+        repairs: of a repair: the job whose result it replaces, and whose events it sees too; else null.
         partitions: that its run writes; empty before its launch is decided, and for whole datasets.
         instance: what makes it an instance of a task; null for any other job.
         operation: of a job on a table; null for any other job.
@@ -77,6 +79,8 @@ class Job(Value, kw_only=True):
     late_at: Instant | None
     run_id: str | None
     commit: int
+    provisional: bool
+    repairs: str | None
     partitions: tuple[str, ...]
     instance: InstanceOfJob | None
     operation: str | None
@@ -124,6 +128,8 @@ JOBS = Listing(
         Column("opened_at", "instant", 3),
         Column("ended_at", "instant", 3),
         Column("attempt", "number", 3),
+        Column("provisional", "flag", 3),
+        Column("repairs", "job", 3),
         Column("detail", "text", 3, "because"),
         Column("run_id", "run", 3, "run"),
     ),

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.launch_input import Missing, early_text
 from tidegate.domain.value import Value
 from tidegate.listings.events import CollectedEvent
 from tidegate.listings.jobs import Job
@@ -27,6 +28,9 @@ class Launch(Value, kw_only=True):
         scheduled_time: the instant of the cron, if a cron fired.
         business_dates: those that it writes for, sorted.
         now: when it was decided; every attempt takes it for the present.
+        provisional: the members of the trigger that were missing, since a wait was over; empty if none was.
+        repairs: of a repair: the job whose result it replaces, and whose events it has too.
+        early: in one line what was missing; "" for nothing.
     """
 
     program: str
@@ -37,6 +41,9 @@ class Launch(Value, kw_only=True):
     scheduled_time: Instant | None
     business_dates: tuple[str, ...]
     now: Instant | None
+    provisional: tuple[Missing, ...] = ()
+    repairs: str | None = None
+    early: str = ""
 
 
 class OperationOfJob(Value, kw_only=True):
@@ -143,7 +150,7 @@ def shown_job(reader: ListingReader, job: engine.Job, limit: int | None = NEWEST
     found = {
         "job": public_job(job, reader),
         **{name: getattr(job, name) for name in ("decided_at", "retry_at", "by_hand", "recovered")},
-        "launch": None if job.launch is None else {**_fields(job.launch), "business_dates": job.launch.dates},
+        "launch": None if job.launch is None else _launch_fields(job.launch),
         "work": job.maintenance,
         "operation_run": next(iter(reader.operation_runs(jobs=[job.id])), None),
         "attempts": tuple(attempts(reader, job)),
@@ -153,6 +160,11 @@ def shown_job(reader: ListingReader, job: engine.Job, limit: int | None = NEWEST
         "history": history_of(reader, job, limit),
     }
     return msgspec.convert(found, ShownJob, from_attributes=True)
+
+
+def _launch_fields(launch: engine.LaunchPlan) -> dict[str, Any]:
+    early = early_text(launch.provisional)
+    return {**_fields(launch), "business_dates": launch.dates, "early": early}
 
 
 def _fields(value: Value) -> dict[str, Any]:

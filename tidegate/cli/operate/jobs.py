@@ -252,6 +252,8 @@ def _fields(shown: "ShownJob", address: str) -> Iterator[list[str]]:
     for name, value in instants.items():
         if value is not None:
             yield [name, instant(value)]
+    if job.repairs is not None:
+        yield ["repairs", job.repairs]
     if job.run_id is not None:
         attempt = "its publish was finished by recovery" if shown.recovered else f"attempt {job.attempt}"
         yield ["run", f"{job.run_id} ({attempt})"]
@@ -269,6 +271,8 @@ def _fields(shown: "ShownJob", address: str) -> Iterator[list[str]]:
 
 def _launch_fields(launch: "Launch", *, of_instance: bool) -> Iterator[list[str]]:
     yield ["writes", ", ".join(launch.partitions) or "no partitions"]
+    if launch.early:
+        yield ["provisional", launch.early.removeprefix("provisional, ")]
     dates = () if of_instance else launch.business_dates
     if dates:
         yield ["business dates" if len(dates) > 1 else "business date", ", ".join(dates)]

@@ -28,7 +28,14 @@ from dagster import (
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
-from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG, DIAGNOSTIC, job_of
+from tidegate.dagster_defs.deployed.tags import (
+    COMMIT,
+    DATA_VERSION_TAG,
+    DIAGNOSTIC,
+    PROVISIONAL,
+    REPAIRS,
+    job_of,
+)
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.check_events import evaluation, results
 from tidegate.dagster_defs.run.column_lineage import column_lineage
@@ -38,6 +45,7 @@ from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.commits import CheckVerdict
+from tidegate.domain.launch_input import early_text
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.run_report import note_failure
@@ -253,5 +261,10 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
 
 
 def _missing(work: Work) -> dict[str, str]:
-    """Return the metadata of an instance whose dependencies lack an upstream instance."""
-    return {DIAGNOSTIC: "\n".join(work.diagnostics)} if work.diagnostics else {}
+    """Return the metadata of what a run did without, and of the job that it repairs."""
+    found = {
+        DIAGNOSTIC: "\n".join(work.diagnostics),
+        PROVISIONAL: early_text(work.launch.provisional).removeprefix("provisional, "),
+        REPAIRS: work.launch.repairs or "",
+    }
+    return {name: text for name, text in found.items() if text}

@@ -42,13 +42,16 @@ from tidegate.dagster_defs.deployed.tags import (
     PARTITIONS,
     PRIORITY_VALUES,
     PROGRAM,
+    PROVISIONAL,
     REASON,
+    REPAIRS,
     SCHEDULE,
     SCHEDULED,
     TASK,
     shortened,
 )
 from tidegate.dagster_defs.existing.request import ExistingRequest
+from tidegate.domain.launch_input import early_text
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.explain.instances.facts import no_edge_line
 from tidegate.scheduler.launch.outbox import LaunchRequest
@@ -149,6 +152,10 @@ def job_tags(request: LaunchRequest) -> dict[str, str]:
     if len(keys) > 1:
         text = ", ".join(keys) if len(keys) <= KEYS_IN_TAG else f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
         tags[PARTITIONS] = shortened(text)
+    if request.launch.provisional:
+        tags[PROVISIONAL] = shortened(early_text(request.launch.provisional).removeprefix("provisional, "))
+    if request.launch.repairs is not None:
+        tags[REPAIRS] = request.launch.repairs
     if request.commit > 1:
         tags[COMMIT] = commit_id(request.job, request.commit)
     return tags if request.instance is None else {**tags, **instance_tags(request, request.instance)}

@@ -50,6 +50,8 @@ def _public(job: engine.Job, run: JobRun | None, state: "ScheduleState | None") 
         "next_check_at": looked_at,
         "discarded_at": discarded_at,
         "partitions": () if job.launch is None else job.launch.partitions,
+        "provisional": job.launch is not None and bool(job.launch.provisional),
+        "repairs": None if job.repairs is None else job.repairs.jobs[-1],
         "instance": None
         if of_task is None
         else InstanceOfJob(

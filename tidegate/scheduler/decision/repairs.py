@@ -1,9 +1,10 @@
 """Repairs: which job repairs the one before it of its key, and how it is judged (rule 30).
 
-    the last launched job of the key ── was provisional ─────────────────────────► any event of the key repairs it
-                                     ── consumed the partition of an event ──────► the event repairs it
-                                     ── that event is published by a repair ─────► it runs again for it
-                                     ── otherwise, or beyond the bounds ─────────► new data; D-REPAIR if provisional
+    the last launched job of a key
+        was provisional ─────────────────────────► any event of the key repairs it
+        consumed the partition of an event ──────► that event repairs it
+        and the event was published by a repair ─► it runs again for it, without bounds
+        otherwise, or beyond the bounds ─────────► new data; while it is provisional D-REPAIR
 
 A repair sees the events of both. Its trigger holds when it is whole over both, or `after` its first event in
 place of every `wait_at_most`; nothing drops out of it. The shell reads the last launches
@@ -85,7 +86,7 @@ def last_launch(job: Job, spec: Schedule, plan: LaunchPlan, now: datetime) -> La
 
 
 def judged_spec(spec: Schedule, job: Job) -> Schedule:
-    """Return the schedule by which a job is judged: of a repair nothing drops out, and `after` is its wait."""
+    """Return the schedule by which a job is judged: nothing drops out of a repair, its wait is `after`."""
     if job.repairs is None:
         return spec
     trigger = _without_drops(spec.trigger)
@@ -114,7 +115,9 @@ def seen_by(
     if job.repairs is None:
         return tuple(own)
     former = [each for id in job.repairs.jobs for each in events.get(id, ())]
-    found = {(each.event.id, each.leaf): each for each in _heard(job, former, tuple(leaves(spec.trigger)), spec)}
+    found = {
+        (each.event.id, each.leaf): each for each in _heard(job, former, tuple(leaves(spec.trigger)), spec)
+    }
     found.update({(each.event.id, each.leaf): each for each in own})
     return tuple(sorted(found.values(), key=in_order))
 
@@ -153,5 +156,12 @@ def as_repair(job: Job, trigger: Verdict, now: datetime) -> Verdict:
         )
     summary = f"{trigger.summary}; a repair, which continues with the events so far after {text}"
     return msgspec.structs.replace(
-        trigger, met=True, since=over, next_check=None, holds_at=None, needs=None, reason=None, summary=summary
+        trigger,
+        met=True,
+        since=over,
+        next_check=None,
+        holds_at=None,
+        needs=None,
+        reason=None,
+        summary=summary,
     )

@@ -43,9 +43,7 @@ def job_may_go(old: OldJob, before: datetime, promised: Collection[str]) -> bool
     return _last_instant(job) < before
 
 
-def jobs_seen(
-    jobs: Sequence[Job], last: Iterable[LastLaunch], waiting: Iterable[Job]
-) -> frozenset[str]:
+def jobs_seen(jobs: Sequence[Job], last: Iterable[LastLaunch], waiting: Iterable[Job]) -> frozenset[str]:
     """Return those of some jobs that may go otherwise (ids), whose events a repair sees or may see.
 
     A provisional job stays while its key has no later one: what it lacks may come, or be replayed. The jobs

@@ -5,6 +5,7 @@ A launched run is queued, starting or running; of a queued one also what it wait
 
 from collections.abc import Collection
 
+from tidegate.domain.launch_input import early_text
 from tidegate.domain.value import Value
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.instant_text import instant_text
@@ -40,6 +41,15 @@ def _asked(job: Job) -> str:
     answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
     assert job.offered_at is not None, "it was offered"
     return f"its run was asked for {times}, last at {instant_text(job.offered_at)}; {answer}"
+
+
+def repair_text(job: Job) -> str:
+    """Describe what a job was launched without, and the job that it repairs; "" for neither."""
+    early = "" if job.launch is None else early_text(job.launch.provisional)
+    found = f"; {early}" if early else ""
+    if job.repairs is None:
+        return found
+    return f"{found}; it repairs job {job.repairs.jobs[-1]}, whose events it sees too"
 
 
 def late_text(job: Job) -> str:

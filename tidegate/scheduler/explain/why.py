@@ -28,7 +28,7 @@ from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.missed import missed_text
 from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
-from tidegate.scheduler.explain.outcome import late_text, outcome_line, run_line
+from tidegate.scheduler.explain.outcome import late_text, outcome_line, repair_text, run_line
 from tidegate.scheduler.explain.overrides import overrides_of
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.explain.withheld import outputs_for, withheld_from
@@ -235,6 +235,7 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
             + outcome_line(job)
             + run_line(reader, job)
             + ("; it published 0 rows" if published_nothing(reader, job) else "")
+            + repair_text(job)
             + _limit(reader, job)
             + late_text(job),
             job=job,
@@ -308,7 +309,13 @@ def _opens_at(trigger: Verdict) -> list[datetime | None]:
 
 
 def _headline(reader: EngineReader, job: Job, decision: Decision, state: ScheduleState) -> str:
-    return _by_hand(job) + _outlook(decision) + late_text(job) + _attempt_before(reader, job, state)
+    return (
+        _by_hand(job)
+        + _outlook(decision)
+        + repair_text(job)
+        + late_text(job)
+        + _attempt_before(reader, job, state)
+    )
 
 
 def _by_hand(job: Job) -> str:

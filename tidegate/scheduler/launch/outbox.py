@@ -23,6 +23,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.back_off import back_off
+from tidegate.domain.launch_input import early_text
 from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
@@ -296,6 +297,9 @@ def launch_reason(
         parts.insert(0, f"{instance.key}{of}, business date {instance.business_date}")
     elif launch.scheduled_time is not None:
         parts.append(f"cron of {launch.scheduled_time.isoformat()}")
+    parts += [each for each in (early_text(launch.provisional),) if each]
+    if launch.repairs is not None:
+        parts.append(f"repairs {launch.repairs}")
     if launch.upstream_runs:
         parts.append(f"{len(launch.upstream_runs)} upstream run(s)")
     return ", ".join(parts) or "by hand"

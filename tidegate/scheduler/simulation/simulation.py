@@ -187,6 +187,7 @@ class Simulation:
         collects = instance is None or instance.keyed
         keys = keys if keys and collects else list(run.launch.partitions)
         about = instance.business_date if instance is not None and instance.keyed else None
+        repair = "" if job.repairs is None else "repair"
         self.moments.append(
             Moment(
                 when=self.now,
@@ -200,7 +201,7 @@ class Simulation:
                 args=run.launch.args,
                 provisional=bool(run.launch.provisional),
                 repair=job.repairs is not None,
-                text=early_text(run.launch.provisional),
+                text=", ".join(filter(None, (repair, early_text(run.launch.provisional)))),
             )
         )
         self.report(*self.world.start(run, self.now))

@@ -1,4 +1,4 @@
-"""The last launches of keys, cached in a working set: what an event may repair (`scheduler.decision.repairs`).
+"""The last launches of keys, cached in a working set: what an event may repair (`decision/repairs.py`).
 
 Each schedule with `for_each` has one for each key that was launched. They are read only for events that may
 repair: those of a schedule with `repair`, and those that a repair has published.
@@ -33,7 +33,7 @@ class LastLaunches:
     def former(
         self, states: Mapping[str, ScheduleState]
     ) -> Callable[[str, str, Event], tuple[LastLaunch, bool] | None]:
-        """Return what a router asks: the last launch of a key, and whether it consumed an event's partition."""
+        """Return what a router asks: the last launch of a key, and whether that consumed a partition."""
 
         def of(schedule: str, key: str, event: Event) -> tuple[LastLaunch, bool] | None:
             if not _may_repair(event, states[schedule]):
@@ -45,7 +45,10 @@ class LastLaunches:
         return of
 
     def prefetch(
-        self, events: Iterable[tuple[Event, Subscription]], states: Mapping[str, ScheduleState], apps: Mapping[str, App]
+        self,
+        events: Iterable[tuple[Event, Subscription]],
+        states: Mapping[str, ScheduleState],
+        apps: Mapping[str, App],
     ) -> None:
         """Read in one query what the events of an instant will ask for one by one."""
         places: set[Place] = set()

@@ -185,7 +185,7 @@ def trigger(
 
 
 def view_of(reader: EngineReader, state: ScheduleState, app: App, job: Job, now: datetime) -> JobView:
-    """Return the view of a waiting job with its events, and what it writes in mind; not for its constraints."""
+    """Return the view of a waiting job with its events, without what its constraints need."""
     events = AllEvents(reader)
     events.prepare([job])
     return events.view(JobView(app=app, schedule=judged_spec(state.spec, job), job=job), now)

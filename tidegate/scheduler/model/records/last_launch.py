@@ -1,8 +1,8 @@
 """The last launch of each key of a schedule, and what makes the next job of that key a repair (rule 30).
 
-    launched ──► LastLaunch ──► an event that it lacked, or of a partition that it consumed ──► Repairs, in the job
-                     ▲                                                                               │
-                     └────────────────────────── launched ───────────────────────────────────────────┘
+    launched ──► LastLaunch ──► an event that it lacked, or whose partition it consumed ──► Repairs of a job
+                     ▲                                                                          │
+                     └─────────────────────────────────── launched ─────────────────────────────┘
 
 The deliveries of a launched job stay its own: a repair reads them when it is decided. So the ledger counts an
 event once, whatever sees it.
@@ -19,11 +19,11 @@ class Repairs(Value, kw_only=True):
     """What makes a job a repair.
 
     Attributes:
-        jobs: launched jobs of its key (ids) whose events it sees too, the oldest first; it replaces the result of
-            the last one.
+        jobs: launched jobs of its key (ids) whose events it sees too, the oldest first; it replaces the
+            result of the last one.
         since: when the first of them was launched, which was not a repair.
         number: which repair of that job it is; one that only follows a repair of its input is not counted.
-        after: so long after its first event it holds even if it is not whole; None to wait as its trigger says.
+        after: so long after its first event it holds, whole or not; None to wait as its trigger says.
     """
 
     jobs: tuple[str, ...]
