@@ -166,7 +166,7 @@ def prunable_jobs(
     """Return the ids of those of some old jobs that may go."""
     found = [old.job for old in rows if job_may_go(old, before, promised)]
     keyed = [job for job in found if job.key and job.launch is not None and job.instance is None]
-    seen = jobs_seen(keyed, last_launches(reader, keyed), _waiting(reader, keyed)) if keyed else frozenset()
+    seen = jobs_seen(keyed, last_launches(reader, keyed), _waiting(reader, keyed))
     found = [job for job in found if job.id not in seen]
     tasks = sorted({job.schedule for job in found if job.instance is not None})
     if not tasks:
@@ -192,6 +192,8 @@ def prunable_jobs(
 
 def last_launches(reader: EngineReader, jobs: Sequence[Job]) -> tuple[LastLaunch, ...]:
     """Return the last launches of the keys of some jobs."""
+    if not jobs:
+        return ()
     places = {(job.schedule, job.key) for job in jobs}
     refs, keys = {ref for ref, _ in places}, {key for _, key in places}
     found = reader.records(LAST_LAUNCHES, schedule=refs, key=keys)
@@ -199,7 +201,7 @@ def last_launches(reader: EngineReader, jobs: Sequence[Job]) -> tuple[LastLaunch
 
 
 def _waiting(reader: EngineReader, jobs: Sequence[Job]) -> tuple[Job, ...]:
-    return reader.jobs(schedules={job.schedule for job in jobs}, states=WAITING)
+    return reader.jobs(schedules={job.schedule for job in jobs}, states=WAITING) if jobs else ()
 
 
 def _jobs(page: Page) -> Done:

@@ -8,7 +8,7 @@ Without `repair` the part that comes after a `wait_at_most` is launched alone. W
 output, the last hour of a day would replace the day.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
@@ -80,7 +80,7 @@ def _check_late_part(schedule: Schedule, program: Program, scope: Scope) -> None
         )
 
 
-def _waiting(trigger: Trigger) -> Iterable[tuple[At | None, timedelta]]:
+def _waiting(trigger: Trigger) -> Iterator[tuple[At | None, timedelta]]:
     """Yield each part of a trigger that has a `wait_at_most`, the whole first."""
     if trigger.wait_at_most is not None:
         yield trigger.at, trigger.wait_at_most
@@ -115,7 +115,7 @@ def check_repairs(apps: Iterable[App], findings: Mapping[str, Findings], kept: t
             _check_kept(repair, repair.at, kept, findings[app.name])
 
 
-def _incremental_readers(apps: Iterable[App]) -> Iterable[tuple[str, str]]:
+def _incremental_readers(apps: Iterable[App]) -> Iterator[tuple[str, str]]:
     for app in apps:
         for program in app.programs.values():
             for name in () if is_of_other(program.name) else program.incremental:
