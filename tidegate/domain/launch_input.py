@@ -48,7 +48,7 @@ class PartitionInput(Value, kw_only=True, array_like=True):
     last_time: datetime
 
 
-class Missing(Value, kw_only=True):
+class MissingMember(Value, kw_only=True):
     """A member of the trigger that did not hold when the run was launched without it.
 
     Attributes:
@@ -84,12 +84,12 @@ class Fired(Value, kw_only=True):
     name: str | None = None
 
 
-def early_text(missing: Sequence[Missing]) -> str:
+def early_text(missing: Sequence[MissingMember]) -> str:
     """Return in one line what a run was launched without; "" for one that has all."""
     return f"provisional, without {'; '.join(map(_missing_text, missing))}" if missing else ""
 
 
-def _missing_text(missing: Missing) -> str:
+def _missing_text(missing: MissingMember) -> str:
     what = (
         missing.name
         or missing.of

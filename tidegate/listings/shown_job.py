@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.launch_input import Missing, early_text
+from tidegate.domain.launch_input import MissingMember, early_text
 from tidegate.domain.value import Value
 from tidegate.listings.events import CollectedEvent
 from tidegate.listings.jobs import Job
@@ -41,7 +41,7 @@ class Launch(Value, kw_only=True):
     scheduled_time: Instant | None
     business_dates: tuple[str, ...]
     now: Instant | None
-    provisional: tuple[Missing, ...] = ()
+    provisional: tuple[MissingMember, ...] = ()
     repairs: str | None = None
     early: str = ""
 

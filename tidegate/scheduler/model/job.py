@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.launch_input import Fired, Missing, PartitionInput, UpstreamRun
+from tidegate.domain.launch_input import Fired, MissingMember, PartitionInput, UpstreamRun
 from tidegate.domain.model import Priority
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
@@ -170,7 +170,7 @@ class LaunchPlan(Value, kw_only=True):
     now: datetime | None = None
     sizes: dict[str, dict[str, PartitionInput]] = {}
     fired: tuple[Fired, ...] = ()
-    provisional: tuple[Missing, ...] = ()
+    provisional: tuple[MissingMember, ...] = ()
     repairs: str | None = None
     first_event_time: datetime | None = None
     last_event_time: datetime | None = None

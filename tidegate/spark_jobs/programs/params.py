@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tidegate.domain.launch_input import Fired, Missing, PartitionInput, UpstreamRun
+from tidegate.domain.launch_input import Fired, MissingMember, PartitionInput, UpstreamRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +46,7 @@ class Params:
     )
     upstream: tuple[UpstreamRun, ...] = ()
     fired: tuple[Fired, ...] = ()
-    provisional: tuple[Missing, ...] = ()
+    provisional: tuple[MissingMember, ...] = ()
     schedule: str | None = None
     key: str = ""
     now: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -3,12 +3,14 @@
 import pytest
 
 from tests.worlds.world import World
-from tidegate.domain.launch_input import Missing
+from tidegate.domain.launch_input import MissingMember
 
 DAY, TOMORROW = "2026-03-09", "2026-03-10"
 
 
-def launched(trigger: str, more: str, *arrivals: tuple[str, str, str], until: str) -> tuple[Missing, ...]:
+def launched(
+    trigger: str, more: str, *arrivals: tuple[str, str, str], until: str
+) -> tuple[MissingMember, ...]:
     """The missing members of the last launch of a schedule whose data arrives so."""
     world = World(f"s: {{program: q, status: active, trigger: {trigger}{more}}}")
     for clock, dataset, key in arrivals:
@@ -95,7 +97,7 @@ def test_a_period_names_the_parts_that_it_lacks() -> None:
         *(("1d 10:00", "hourly", key) for key in hours[:22]),
         until="1d 11:00",
     )
-    assert found == (Missing(kind="partitions", member="", of="hourly", keys=tuple(hours[22:])),)
+    assert found == (MissingMember(kind="partitions", member="", of="hourly", keys=tuple(hours[22:])),)
 
 
 def test_a_period_of_which_nothing_came_is_named_by_the_key() -> None:

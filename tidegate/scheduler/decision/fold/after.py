@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.domain.launch_input import Missing, UpstreamRun
+from tidegate.domain.launch_input import MissingMember, UpstreamRun
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.decision.fold import instances, retry
 from tidegate.scheduler.decision.fold import maintenance as operations
@@ -234,7 +234,7 @@ def _launch(job: Job, entry: Entry) -> Job:
         args=entry.data["args"],
         business_date=dates[-1] if dates else None,
         business_dates=dates,
-        provisional=msgspec.convert(entry.data.get("provisional", ()), tuple[Missing, ...]),
+        provisional=msgspec.convert(entry.data.get("provisional", ()), tuple[MissingMember, ...]),
         repairs=entry.data.get("repairs"),
     )
     return _with(

@@ -12,7 +12,7 @@ constraints is not missing any more. Pure.
 from collections.abc import Iterator
 from datetime import datetime
 
-from tidegate.domain.launch_input import Missing
+from tidegate.domain.launch_input import MissingMember
 from tidegate.domain.model import Composite, LeafTrigger, Schedule, Trigger, child_path
 from tidegate.domain.schedule_keys import keys_about, scheme_of_key
 from tidegate.scheduler.decision.triggers import evaluate
@@ -23,7 +23,7 @@ from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def missing_members(view: JobView, satisfied_at: datetime | None, now: datetime) -> tuple[Missing, ...]:
+def missing_members(view: JobView, satisfied_at: datetime | None, now: datetime) -> tuple[MissingMember, ...]:
     """Return the members of the trigger that a job is launched without; none for a job that is whole.
 
     Args:
@@ -51,11 +51,13 @@ def _waited(view: JobView, has: Collected, satisfied_at: datetime | None, now: d
     return since is not None and satisfied_at is not None and since <= satisfied_at
 
 
-def _unmet(trigger: Trigger, path: str, verdict: Verdict, view: JobView, has: Collected) -> Iterator[Missing]:
+def _unmet(
+    trigger: Trigger, path: str, verdict: Verdict, view: JobView, has: Collected
+) -> Iterator[MissingMember]:
     """Yield the leaves that do not hold; a part whose leaves all hold waits for its `quiet`, and is named."""
     if not isinstance(trigger, Composite):
         of, keys = of_leaf(trigger, view.schedule), _missing_keys(trigger, path, view, has)
-        yield Missing(kind=trigger.kind, member=path, of=of, name=trigger.as_, keys=keys)
+        yield MissingMember(kind=trigger.kind, member=path, of=of, name=trigger.as_, keys=keys)
         return
     parts = [
         (member, child_path(path, index), part)
@@ -63,7 +65,7 @@ def _unmet(trigger: Trigger, path: str, verdict: Verdict, view: JobView, has: Co
         if not part.met
     ]
     if not parts:
-        yield Missing(kind=trigger.kind, member=path, name=trigger.as_)
+        yield MissingMember(kind=trigger.kind, member=path, name=trigger.as_)
     for member, place, part in parts:
         yield from _unmet(member, place, part, view, has)
 
