@@ -211,9 +211,9 @@ def _jobs(page: Page) -> Done:
     rows = page.transaction.old_jobs(before, page.after, ROWS_PER_SLICE)
     gone = prunable_jobs(page.transaction, rows, before, page.promised)
     if gone:
-        page.transaction.add_sums(page.transaction.events_of_jobs(gone))
         keyed = [old.job for old in rows if old.job.key and old.job.id in gone]
         over = [each for each in last_launches(page.transaction, keyed) if each.job in gone]
+        page.transaction.add_sums(page.transaction.events_of_jobs(gone))
         page.transaction.drop_jobs(gone)
         page.transaction.drop_records(LAST_LAUNCHES, [LAST_LAUNCHES.key_of(each) for each in over])
     return Done(pruned=Pruned(jobs=len(gone)), after=_next(rows, lambda old: (old.job.opened_at, old.job.id)))
