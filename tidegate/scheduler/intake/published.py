@@ -14,8 +14,6 @@ folding it twice changes nothing.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-import msgspec
-
 from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PartitionFact, escaped_key
 from tidegate.scheduler.decision.fold.after import record
