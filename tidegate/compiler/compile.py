@@ -144,8 +144,7 @@ def compile_files(
         documents: further apps that are not files but values, by the name that their diagnostics have.
         variables: the values of `${env.NAME}` in files, by name; a document refers to none.
         namespaces: of the files' project and of the deployed apps, for names that have one.
-        read_file: returns the files of the project that the YAML names.
-        jobs_kept: how long the project keeps finished jobs; None without end.
+        read_file, jobs_kept: the files of the project, and how long it keeps finished jobs; None without end.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.

@@ -32,10 +32,10 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.last_launch import Repairs
 
 JOB_ID_HEX_DIGITS = 12
+"""Length of the hashed part of a job id: 48 bits, without collisions for millions of jobs of a schedule."""
 
 SHORT_DIGITS = 8
 """So many digits of its hash are shown for a job, and more where another job has the same."""
-"""Length of the hashed part of a job id: 48 bits, without collisions for millions of jobs of a schedule."""
 
 
 class JobState(StrEnum):
@@ -115,10 +115,10 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.DISCARDED: frozenset(),
 }
 """All transitions. LAUNCHED becomes PENDING_LAUNCH again if the run of an existing job ended before it began.
-PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
-FAILED becomes PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED
-again if that attempt is abandoned before its run; FAILED, or a job that waits for such an attempt, becomes
-SUCCEEDED when recovery finishes what its run had promised to publish, or a person releases what is withheld.
+PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed; FAILED becomes
+PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED again if that
+attempt is abandoned before its run; FAILED, or a job that waits for such an attempt, becomes SUCCEEDED when
+recovery finishes what its run had promised to publish, or a person releases what is withheld.
 PENDING_CONSTRAINT goes back to PENDING_TRIGGER only when a changed schedule carries its events to another
 trigger. Only instances of tasks are PAUSED, and go back to PENDING_TRIGGER when they are run again
 (`decision/instances/actions.py`)."""
@@ -150,8 +150,7 @@ class LaunchPlan(Value, kw_only=True):
         now: when the launch was decided; every attempt takes it for the present.
         sizes: what is known of the partitions in `manifest`, by dataset and key.
         fired: the members of the trigger that held.
-        provisional: the members of the trigger that were missing; the launch was early if there are any.
-        repairs: of a repair: the job (id) whose result it replaces.
+        provisional, repairs: the missing members of the trigger, and the job (id) whose result it repairs.
         first_event_time, last_event_time: event times of the first and last event that the job collected.
     """
 
@@ -194,8 +193,7 @@ class Job(Value, kw_only=True):
         next_check_at: when to decide again; None if only an event or a released slot can change the decision.
         blocked_on: the first resource that it lacks a slot of, or whose report or end makes it due.
         needs: of a blocked job, the resources that it needs a slot of, each with its limit (`model.queue`).
-        offers: how often a launch of this attempt was offered without a run being observed.
-        offered_at: when it was last offered; None for a job that was not offered.
+        offers, offered_at: how often this attempt was offered without a run being observed, and when last.
         rejected: how many of these offers, from the first one on, were rejected before they reached the
             launcher.
         gave_back: whether it holds no slots although its launch is decided: all its offers were rejected.

@@ -41,8 +41,7 @@ class WorkingSet:
         instances: of tasks that may be made: no task is due when none of these are left (`instances_left`).
 
     Attributes:
-        held, queues: the events of its jobs, and the queues of blocked jobs that a release has woken.
-        last: the last launches of keys.
+        held, queues, last: events of its jobs, woken queues of blocked jobs, and last launches of keys.
     """
 
     def __init__(
@@ -65,10 +64,9 @@ class WorkingSet:
         self._pending = PendingWrites()
         events, self.until = first_page(transaction.unrouted_events, attrgetter("arrived"), clock, until)
         self._events = list(reversed(events))
-        fire = attrgetter("next_fire_at")
+        fire, check = attrgetter("next_fire_at"), attrgetter("next_check_at")
         states, reach = first_page(lambda size: transaction.due_schedules(until, size), fire, clock, until)
         self.until = min(self.until, reach)
-        check = attrgetter("next_check_at")
         jobs, reach = first_page(lambda size: transaction.due_jobs(until, size), check, clock, until)
         self.until = min(self.until, reach)
         self._due_schedules = DueQueue(self._fires_at)
@@ -339,8 +337,6 @@ class WorkingSet:
         pending.write(self._transaction, self._states, self._jobs)
         self.held.write(self._jobs)
         self.last.write()
-
-    # --- the cache ---
 
     def _cache_schedule(self, state: ScheduleState) -> None:
         self._states[state.ref] = state
