@@ -194,8 +194,7 @@ class Job(Value, kw_only=True):
         blocked_on: the first resource that it lacks a slot of, or whose report or end makes it due.
         needs: of a blocked job, the resources that it needs a slot of, each with its limit (`model.queue`).
         offers, offered_at: how often this attempt was offered without a run being observed, and when last.
-        rejected: how many of these offers, from the first one on, were rejected before they reached the
-            launcher.
+        rejected: how many of these offers, from the first one on, were rejected before the launcher had them.
         gave_back: whether it holds no slots although its launch is decided: all its offers were rejected.
         resources: the resources of which it holds a slot once launched: all runs, its program and groups.
         closed: no further event joins it: it is full, opened by an event with its own job, or queued again.
@@ -204,8 +203,7 @@ class Job(Value, kw_only=True):
         raised: the run has noted a failure itself, so it did not die.
         failed_run: the newest run that failed or was cancelled, as triggers know it.
         recovered: another process has finished what a run of the job had promised to publish.
-        held_at: since when its suspended schedule holds it; None while it is not held.
-        held_for: how long it was held before; its timeout does not count this time (rule 19).
+        held_at, held_for: since when its suspended schedule holds it, and for how long before (rule 19).
         instance: what makes it an instance of a task; None for the job of any other schedule.
         maintenance: what makes it an operation on a table; None for any other job.
         late_at: when it was noted that it has missed its deadline.
