@@ -26,6 +26,7 @@ from tidegate.compiler.plan.part_change import (
 )
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
+from tidegate.compiler.plan.repaired import REPAIRING, follow_repairs
 from tidegate.domain.business_date import BY_THE_CLOCK
 from tidegate.domain.model import (
     App,
@@ -158,7 +159,7 @@ def diff(
     known: Mapping[tuple[str, str], Effect] = {} if effects is None else effects(found)
     changed: dict[str, list[ScheduleChange]] = {}
     for change in found:
-        changed.setdefault(change.app, []).append(_with_consequences(change, wanted.get(change.app), known))
+        changed.setdefault(change.app, []).append(_with_consequences(change, new_apps, known))
     after: dict[str, App] = {}
     changes: list[AppChange] = []
     refusals: list[Refusal] = []
@@ -211,11 +212,15 @@ def _schedules(
 
 
 def _with_consequences(
-    change: ScheduleChange, new: App | None, effects: Mapping[tuple[str, str], Effect]
+    change: ScheduleChange, apps: Mapping[str, App], effects: Mapping[tuple[str, str], Effect]
 ) -> ScheduleChange:
+    new = apps.get(change.app)
     wanted = None if new is None else new.schedules.get(change.name)
     effect = effects.get((change.app, change.name), Effect())
     found = tuple(consequences(change.action, wanted, effect))
+    begins = change.action == "create" or any(each.path.startswith("repair") for each in change.fields)
+    if change.action in REPAIRING and wanted is not None and wanted.repair is not None and begins:
+        found += tuple(follow_repairs(change.app, wanted, apps))
     return msgspec.structs.replace(change, consequences=found)
 
 

@@ -260,6 +260,12 @@ def consequence_text(consequence: Consequence) -> str:
             return f"starts {detail}"
         case "keeps":
             return f"stays {detail}"
+        case "reruns":
+            return f"what it repairs runs again in {names}, with what the last run of the key had"
+        case "adds":
+            return f"what it repairs is new data for {names}, without keys"
+        case "reads":
+            return f"what it repairs is read and does not run {names} again"
         case _:
             assert_never(consequence.kind)
 

@@ -1,0 +1,51 @@
+"""What follows when a schedule begins to repair: which schedules run again for it, and what does not (rule 30).
+
+    a schedule with `for_each` listens to an output   its key runs again, with the other events of its last job
+    a schedule without keys listens to it             what is repaired is new data for it, as all that comes
+    a program only reads it                           it is not run again
+"""
+
+from collections.abc import Iterator, Mapping
+
+from tidegate.compiler.plan.consequence import Action, Consequence
+from tidegate.domain.model import App, Schedule, leaves
+from tidegate.domain.part_name import is_of_other, name_in, whole_name
+
+REPAIRING: tuple[Action, ...] = ("create", "replace", "amend")
+
+
+def follow_repairs(app: str, wanted: Schedule, apps: Mapping[str, App]) -> Iterator[Consequence]:
+    """Yield what becomes of those that depend on what a schedule repairs.
+
+    Args:
+        app: of the schedule.
+        apps: all apps after the deployment, with their schedules, by name.
+    """
+    program = apps[app].programs.get(wanted.program)
+    written = {whole_name(app, name) for name in (() if program is None else program.writes)}
+    listening = [
+        (f"{other.name}/{each.name}", each)
+        for other in apps.values()
+        for each in other.schedules.values()
+        if each.task is None and _listens(other.name, each, written)
+    ]
+    launched = {whole_name(ref.partition("/")[0], each.program) for ref, each in listening}
+    readers = [
+        whole_name(other.name, name)
+        for other in apps.values()
+        for name, each in other.programs.items()
+        if not is_of_other(name) and not written.isdisjoint(whole_name(other.name, read) for read in each.reads)
+    ]
+    again = [ref for ref, each in listening if each.for_each is not None]
+    pooled = [ref for ref, each in listening if each.for_each is None]
+    only = [ref for ref in readers if ref not in launched]
+    found = (("reruns", again), ("adds", pooled), ("reads", only))
+    for kind, refs in found:
+        names = tuple(sorted(name_in(app, ref) for ref in refs))
+        if names:
+            yield Consequence(kind=kind, count=len(names), names=names)  # pyright: ignore[reportArgumentType]
+
+
+def _listens(app: str, schedule: Schedule, written: set[str]) -> bool:
+    collected = (leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger))
+    return any(name is not None and whole_name(app, name) in written for name in collected)
