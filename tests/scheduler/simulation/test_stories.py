@@ -63,6 +63,7 @@ def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
         "deadlines",
         "instants",
         "life_cycle",
+        "repairs",
         "rules",
         "two_apps",
         "weeks",
