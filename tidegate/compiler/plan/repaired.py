@@ -1,8 +1,8 @@
 """What follows when a schedule begins to repair: which schedules run again for it, and what does not (rule 30).
 
-    a schedule with `for_each` listens to an output   its key runs again, with the other events of its last job
-    a schedule without keys listens to it             what is repaired is new data for it, as all that comes
-    a program only reads it                           it is not run again
+a schedule with `for_each` listens to an output   its key runs again, with the other events of its last job
+a schedule without keys listens to it             what is repaired is new data for it, as all that comes
+a program only reads it                           it is not run again
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,8 @@ def follow_repairs(app: str, wanted: Schedule, apps: Mapping[str, App]) -> Itera
         whole_name(other.name, name)
         for other in apps.values()
         for name, each in other.programs.items()
-        if not is_of_other(name) and not written.isdisjoint(whole_name(other.name, read) for read in each.reads)
+        if not is_of_other(name)
+        and not written.isdisjoint(whole_name(other.name, read) for read in each.reads)
     ]
     again = [ref for ref, each in listening if each.for_each is not None]
     pooled = [ref for ref, each in listening if each.for_each is None]

@@ -309,13 +309,8 @@ def _opens_at(trigger: Verdict) -> list[datetime | None]:
 
 
 def _headline(reader: EngineReader, job: Job, decision: Decision, state: ScheduleState) -> str:
-    return (
-        _by_hand(job)
-        + _outlook(decision)
-        + repair_text(job)
-        + late_text(job)
-        + _attempt_before(reader, job, state)
-    )
+    more = repair_text(job) + late_text(job) + _attempt_before(reader, job, state)
+    return _by_hand(job) + _outlook(decision) + more
 
 
 def _by_hand(job: Job) -> str:
