@@ -56,9 +56,9 @@ class Consequence(Value, kw_only=True):
             have begun in its new zone (`begins`) or takes them away (`takes`), lets a cron in another zone
             fire at once (`fires`) or not again (`skips`), `carries` jobs with their events, `drops` other
             events, `holds` or releases (`lets_go`) jobs of a suspended schedule, continues decided
-            `launches`, `leaves` active runs alone, or the schedule `starts` or `keeps` a status. What it repairs
-            from now on `reruns` schedules with keys, `adds` to those without, and programs that only read it
-            (`reads`) do not run again.
+            `launches`, `leaves` active runs alone, or the schedule `starts` or `keeps` a status. What it
+            repairs from now on `reruns` schedules with keys, `adds` to those without, and programs that only
+            read it (`reads`) do not run again.
         count: number of jobs or runs.
         events: number of events that carried jobs keep, or lose.
         detail: the reason code of a discard, or the status.

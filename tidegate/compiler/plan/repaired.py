@@ -1,7 +1,7 @@
-"""What follows when a schedule begins to repair: which schedules run again for it, and what does not (rule 30).
+"""What follows when a schedule begins to repair: which schedules run again for it, and which do not.
 
-a schedule with `for_each` listens to an output   its key runs again, with the other events of its last job
-a schedule without keys listens to it             what is repaired is new data for it, as all that comes
+a schedule with `for_each` listens to an output   its key runs again, with what its last job had
+a schedule without keys listens to it             what is repaired is new data, as all that comes
 a program only reads it                           it is not run again
 """
 
