@@ -26,14 +26,9 @@ from tidegate.compiler.plan.part_change import (
 )
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
-from tidegate.compiler.plan.repaired import REPAIRING, follow_repairs
+from tidegate.compiler.plan.repaired import begins_to_repair, follow_repairs
 from tidegate.domain.business_date import BY_THE_CLOCK
-from tidegate.domain.model import (
-    App,
-    PartitionScheme,
-    Schedule,
-    leaves,
-)
+from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.model.others import with_named
 from tidegate.domain.part_name import is_of_other
 from tidegate.domain.value import Value
@@ -218,8 +213,7 @@ def _with_consequences(
     wanted = None if new is None else new.schedules.get(change.name)
     effect = effects.get((change.app, change.name), Effect())
     found = tuple(consequences(change.action, wanted, effect))
-    begins = change.action == "create" or any(each.path.startswith("repair") for each in change.fields)
-    if change.action in REPAIRING and wanted is not None and wanted.repair is not None and begins:
+    if wanted is not None and begins_to_repair(change.action, wanted, [f.path for f in change.fields]):
         found += tuple(follow_repairs(change.app, wanted, apps))
     return msgspec.structs.replace(change, consequences=found)
 

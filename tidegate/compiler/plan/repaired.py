@@ -5,13 +5,20 @@ a schedule without keys listens to it             what is repaired is new data, 
 a program only reads it                           it is not run again
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from tidegate.compiler.plan.consequence import Action, Consequence
 from tidegate.domain.model import App, Schedule, leaves
 from tidegate.domain.part_name import is_of_other, name_in, whole_name
 
 REPAIRING: tuple[Action, ...] = ("create", "replace", "amend")
+
+TEXTS = {
+    "reruns": "what it repairs runs again in {names}, with what the last run of the key had",
+    "adds": "what it repairs is new data for {names}, without keys",
+    "reads": "what it repairs is read and does not run {names} again",
+}
+"""Each of these consequences in a few words."""
 
 
 def follow_repairs(app: str, wanted: Schedule, apps: Mapping[str, App]) -> Iterator[Consequence]:
@@ -40,11 +47,27 @@ def follow_repairs(app: str, wanted: Schedule, apps: Mapping[str, App]) -> Itera
     again = [ref for ref, each in listening if each.for_each is not None]
     pooled = [ref for ref, each in listening if each.for_each is None]
     only = [ref for ref in readers if ref not in launched]
-    found = (("reruns", again), ("adds", pooled), ("reads", only))
-    for kind, refs in found:
-        names = tuple(sorted(name_in(app, ref) for ref in refs))
-        if names:
-            yield Consequence(kind=kind, count=len(names), names=names)  # pyright: ignore[reportArgumentType]
+    found = (
+        Consequence(kind="reruns", count=len(again), names=_named(app, again)),
+        Consequence(kind="adds", count=len(pooled), names=_named(app, pooled)),
+        Consequence(kind="reads", count=len(only), names=_named(app, only)),
+    )
+    yield from (each for each in found if each.names)
+
+
+def begins_to_repair(action: Action, wanted: Schedule | None, fields: Collection[str]) -> bool:
+    """Return whether a change lets a schedule repair, or repair in another way.
+
+    Args:
+        fields: the paths of what changes.
+    """
+    if action not in REPAIRING or wanted is None or wanted.repair is None:
+        return False
+    return action == "create" or any(path.startswith("repair") for path in fields)
+
+
+def _named(app: str, refs: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted(name_in(app, ref) for ref in refs))
 
 
 def _listens(app: str, schedule: Schedule, written: set[str]) -> bool:

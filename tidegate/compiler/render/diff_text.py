@@ -12,16 +12,12 @@ from typing import Any, assert_never, cast
 
 import msgspec
 
-from tidegate.compiler.plan.diff import (
-    AppChange,
-    Consequence,
-    Diff,
-    ScheduleChange,
-)
+from tidegate.compiler.plan.diff import AppChange, Consequence, Diff, ScheduleChange
 from tidegate.compiler.plan.forms import task_form
 from tidegate.compiler.plan.part_change import FieldChange, PartChange
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.compiler.plan.renames import Renames
+from tidegate.compiler.plan.repaired import TEXTS
 from tidegate.compiler.render.overrides_text import overrides_text
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.model import App, Schedule
@@ -260,12 +256,8 @@ def consequence_text(consequence: Consequence) -> str:
             return f"starts {detail}"
         case "keeps":
             return f"stays {detail}"
-        case "reruns":
-            return f"what it repairs runs again in {names}, with what the last run of the key had"
-        case "adds":
-            return f"what it repairs is new data for {names}, without keys"
-        case "reads":
-            return f"what it repairs is read and does not run {names} again"
+        case "reruns" | "adds" | "reads":
+            return TEXTS[consequence.kind].format(names=names)
         case _:
             assert_never(consequence.kind)
 

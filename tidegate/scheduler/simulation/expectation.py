@@ -1,8 +1,7 @@
 """Expectations: compare what a scenario expects with what was observed (docs/scenarios.md).
 
-Every launch and every discard needs its own expectation; if several of them fit several
-expectations, they are matched so that as many as possible agree. States are compared with the
-snapshot at the end of their instant.
+Every launch and every discard needs its own expectation; if several of them fit several expectations, they
+are matched so that as many as possible agree. States are compared as of the end of their instant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -220,10 +219,7 @@ def _is_about(expected: Expected, moment: Moment) -> bool:
 
 
 def _same_instance(expected: ExpectLaunch, moment: Moment) -> bool:
-    """Return whether a launch is of the instance that is expected, early and a repair as expected.
-
-    What is left out is not compared.
-    """
+    """Return whether a launch is of the expected instance, early and a repair; without what is left out."""
     pairs = (
         (expected.scheduled, moment.key),
         (expected.business_date, moment.business_date),

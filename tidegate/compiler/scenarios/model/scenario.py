@@ -221,19 +221,14 @@ class Given(Value, kw_only=True):
     at: At
 
 
-# --- what is expected -------------------------------------------------------------------
-
-
 class ExpectLaunch(Value, kw_only=True):
     """A run is launched. Attributes that are None are not compared.
 
     Attributes:
         partitions: all keys of its manifest over all datasets; for the run of a cron, its business date; for
             an instance of a task, the partitions that it writes.
-        scheduled, business_date: of an instance of a task.
-        number: of the backfill that the instance belongs to.
-        provisional: whether members of its trigger were missing.
-        repair: whether it repairs the job before it.
+        scheduled, business_date, number: of an instance of a task, and its backfill.
+        provisional, repair: whether members of its trigger were missing, and whether it repairs a job.
     """
 
     schedule: str
