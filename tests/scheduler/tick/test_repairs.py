@@ -229,3 +229,17 @@ def test_a_failed_provisional_job_is_repaired_too() -> None:
     play(world, ("12:00", "other", DAY))
     assert world.job(first).state is JobState.FAILED
     assert launches(world)[-1] == ("12:00", WHOLE, False, True)
+
+
+def test_a_further_attempt_is_no_later_launch_of_its_key() -> None:
+    world = World(JOIN.replace(BOTH, THREE) % ", retries: {max: 1, wait: 3h}")
+    play(world, ("10:00", "raw", DAY))
+    world.tick("11:00")
+    (first,) = world.launch_all("11:00")
+    world.end("11:30", first, "failed")
+    play(world, ("12:00", "other", DAY))
+    world.tick("12:10")
+    world.tick("14:30")
+    play(world, ("15:00", "young", DAY))
+    assert launches(world)[-1] == ("15:00", {**WHOLE, "young": (DAY,)}, False, True)
+    assert [len(job.repairs.jobs) for job in world.jobs("s") if job.repairs is not None] == [1, 2]
