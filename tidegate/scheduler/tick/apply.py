@@ -246,7 +246,7 @@ class Applier:
         )
         # The entry holds the part of the plan that people ask about; the job keeps the whole plan.
         self._put(self._record(job, entry, next_check_at=None, blocked_on=None, launch=plan))
-        # A further attempt is no later launch: a repair may have followed the first one.
+        # A further attempt is not a later launch: a repair may have followed the first one.
         if job.launch is None and job.instance is None and view.schedule.for_each is not None:
             self._work.last.put(last_launch(job, view.schedule, plan, self._now), plan)
         self.launched.append(job.id)
