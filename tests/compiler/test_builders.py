@@ -175,7 +175,9 @@ def test_where_nothing_more_is_collected_no_hint_is_looked_for() -> None:
 
 def test_members_of_one_scheme_meet_for_each_key_of_it_and_a_cron_beside_them() -> None:
     members = [{"partitions": {"dataset": name}} for name in ("days", "more")]
-    app = schedule({"all": [*members, {"cron": "@daily"}], "wait_at_most": "3h"}, for_each="partition")
+    app = schedule(
+        {"all": [*members, {"cron": "@daily"}], "wait_at_most": "3h"}, for_each="partition", repair=True
+    )
     app["datasets"]["more"] = DAYS
     assert codes(app) == []
 
@@ -183,7 +185,7 @@ def test_members_of_one_scheme_meet_for_each_key_of_it_and_a_cron_beside_them() 
 def test_members_whose_weeks_begin_alike_meet_for_each_week_and_a_cron_beside_them() -> None:
     members = [{"partitions": {"dataset": name}} for name in ("days", "more")]
     trigger = {"all": [{"cron": "@daily"}, *members], "wait_at_most": "3h"}
-    app = schedule(trigger, for_each="week")
+    app = schedule(trigger, for_each="week", repair=True)
     app["datasets"] |= {"more": DAYS, "out": {"partitions": {"cycle": "week", "start": "2013-01-06"}}}
     app["programs"]["p"]["writes"] = ["out"]
     assert codes(app) == []

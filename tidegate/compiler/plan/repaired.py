@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from tidegate.compiler.plan.consequence import Action, Consequence
 from tidegate.domain.model import App, Schedule, leaves
-from tidegate.domain.part_name import is_of_other, name_in, whole_name
+from tidegate.domain.part_name import app_of, is_of_other, name_in, whole_name
 
 REPAIRING: tuple[Action, ...] = ("create", "replace", "amend")
 
@@ -36,7 +36,7 @@ def follow_repairs(app: str, wanted: Schedule, apps: Mapping[str, App]) -> Itera
         for each in other.schedules.values()
         if each.task is None and _listens(other.name, each, written)
     ]
-    launched = {whole_name(ref.partition("/")[0], each.program) for ref, each in listening}
+    launched = {whole_name(app_of(ref), each.program) for ref, each in listening}
     readers = [
         whole_name(other.name, name)
         for other in apps.values()
