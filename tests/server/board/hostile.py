@@ -3,6 +3,7 @@
 from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import msgspec
@@ -14,6 +15,7 @@ from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served
 from tests.server.shop import shop
 from tests.server.yard import REPORT, measured, yard
+from tidegate.domain.commits import CheckVerdict
 from tidegate.listings.alerts import ALERTS as ALERTS_LISTED
 from tidegate.listings.backfills import BACKFILLS
 from tidegate.listings.instances import INSTANCES
@@ -23,6 +25,7 @@ from tidegate.listings.tables import TABLES
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import ALERTS, AlertState
+from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES, WithheldPublish
 
 MARK = "hostile"
 """In every text; what is built from one has it in its name."""
@@ -39,6 +42,8 @@ ODD = f"{TEXT} \u202e{MARK}\u2066\u0000\u001b[31m\ud7ff\U0001f4a3"
 KEY = f'{DAYS[0]}"><svg onload={MARK}()>'
 
 JOB = "sales.each_day-0badc0de0bad"
+
+COMMIT = f"{JOB}.{TEXT}"
 
 
 def described(spec: dict[str, Any]) -> dict[str, Any]:
@@ -104,6 +109,24 @@ def _write_what_no_call_takes(server: Served) -> None:
             for each in sent
         )
         transaction.put_records(ALERTS, [again, msgspec.structs.replace(ended, **dead)])
+        transaction.put_records(WITHHELD_PUBLISHES, [withheld(server)])
+
+
+def withheld(server: Served) -> WithheldPublish:
+    """A publish of the hostile job whose checks and rows are hostile too."""
+    found = CheckVerdict(
+        dataset="sales/cleaned",
+        name="not_null_id",
+        kind="not_null",
+        severity="block",
+        passed=False,
+        found=ODD,
+        partitions=(ODD,),
+        samples=({TEXT: ODD, "id": None},),
+    )
+    return WithheldPublish(
+        commit=COMMIT, job=JOB, token=1, datasets=("sales/cleaned",), verdicts=(found,), at=server.now
+    )
 
 
 def addresses(server: Served, client: httpx.Client | None = None) -> dict[str, list[str]]:
@@ -140,6 +163,7 @@ def addresses(server: Served, client: httpx.Client | None = None) -> dict[str, l
         "/board/codes/{code}": ["/board/codes/W-WINDOW", "/board/codes/F-RUN"],
         "/board/search": ["/board/search", "/board/search?q=sales"],
         "/board/schedules/{app}/{s}": ["/board/schedules/sales/each_day", "/board/schedules/shop/revenue"],
+        "/board/commits/{commit:path}": [f"/board/commits/{quote(COMMIT)}"],
         "/board/jobs/{id}": [f"/board/jobs/{job}", f"/board/jobs/{instance}"],
         "/board/datasets/{app}/{name}": [
             "/board/datasets/sales/raw",

@@ -1,6 +1,7 @@
 """*Commit*: a withheld publish with what each check has found, and what a person does about it."""
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -44,7 +45,7 @@ class Shown(Value, kw_only=True):
     Attributes:
         answer: why it is withheld, and until when.
         decides: whether the caller may release and abandon it.
-        path: of the page.
+        path: of the page, as an address.
     """
 
     publish: ShownWithheld
@@ -65,7 +66,7 @@ def show_page(commit: str, request: Request, service: Here, caller: Called) -> R
         answer=_answer(found),
         samples=tuple(_samples(each) for each in found.verdicts if each.samples),
         decides=caller.may(Role.OPERATE),
-        path=request.url.path,
+        path=f"{HOME}/{quote(commit)}",
     )
     return page(request, service, "commit", ", ".join(found.datasets) or commit, view, zone)
 
