@@ -243,3 +243,23 @@ def test_a_further_attempt_is_no_later_launch_of_its_key() -> None:
     play(world, ("15:00", "young", DAY))
     assert launches(world)[-1] == ("15:00", {**WHOLE, "young": (DAY,)}, False, True)
     assert [len(job.repairs.jobs) for job in world.jobs("s") if job.repairs is not None] == [1, 2]
+
+
+def test_a_renamed_schedule_repairs_what_it_launched_under_its_former_name() -> None:
+    world = World(JOIN % "")
+    play(world, ("10:00", "raw", DAY))
+    world.tick("11:00")
+    world.redeploy("11:30", (JOIN % ", renamed_from: s").replace("s: {", "renamed: {", 1))
+    play(world, ("12:00", "other", DAY))
+    assert launches(world, "renamed")[-1] == ("12:00", WHOLE, False, True)
+
+
+def test_a_deleted_schedule_leaves_nothing_to_repair() -> None:
+    world = World(JOIN % "")
+    play(world, ("10:00", "raw", DAY))
+    world.tick("11:00")
+    world.redeploy("11:30", (JOIN % "").replace("s: {", "another: {", 1))
+    world.redeploy("11:40", JOIN % "")
+    play(world, ("12:00", "other", DAY))
+    world.tick("13:00")
+    assert launches(world)[-1] == ("13:00", {"other": (DAY,)}, True, False)
