@@ -256,7 +256,8 @@ def _dialogs_that_keep_the_focus(page: Page) -> Iterator[tuple[str, object]]:
     page.keyboard.press("Enter")
     dialog.wait_for()
     page.keyboard.press("Escape")
-    dialog.wait_for(state="hidden")
+    # It is empty once its `close` event, which gives the focus back, has been heard.
+    page.locator("dialog[aria-labelledby=dialog-title]:empty").wait_for(state="attached")
     if page.evaluate(AT).replace(" open", "") != before:
         yield "dialog", page.evaluate(AT)
 
