@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
 from uuid import uuid4
 
 from dagster import DagsterRun, DagsterRunStatus
@@ -25,8 +24,6 @@ from tidegate.project.location import location_of
 from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.spark_jobs.commit.process import this_process
-
-T = TypeVar("T")
 
 THEIRS = Path(__file__).parent / "acme" / "definitions.py"
 NOTES, PROJECT = "ACME_NOTES", "ACME_PROJECT"
@@ -92,16 +89,10 @@ class Acme(LiveProject):
         """The time of a host."""
         return datetime.now(UTC) + self.after
 
-    def until(self, what: str, look: Callable[[], T]) -> T:
-        """As of every project; a failure shows the jobs, the runs and what each process has said."""
-        try:
-            return super().until(what, look)
-        except AssertionError as error:
-            with self.store.reading() as reader:
-                jobs = [str(job) for job in reader.jobs()]
-            runs = [f"{run.job_name} {run.run_id} {run.status.value}" for run in self.instance.get_runs()]
-            logs = [f"{log}\n{_end_of(log)}" for log in sorted(self.site.logs.glob("*.log"))]
-            raise AssertionError("\n".join([str(error), *jobs, *runs, *self.said, *logs])) from error
+    def state(self) -> str:
+        """The runs too, and what hosts in this process have said."""
+        runs = [f"{run.job_name} {run.run_id} {run.status.value}" for run in self.instance.get_runs()]
+        return "\n".join([super().state(), *runs, *self.said])
 
     def reaches(
         self,
@@ -165,10 +156,6 @@ class Acme(LiveProject):
     def runs_of(self, job: Job) -> list[DagsterRun]:
         """The runs of a job of ours."""
         return [run for run in self.instance.get_runs() if run.tags.get("tidegate/job") == job.id]
-
-
-def _end_of(log: Path) -> str:
-    return "\n".join(log.read_text().splitlines()[-30:])
 
 
 @contextmanager

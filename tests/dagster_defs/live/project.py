@@ -86,9 +86,20 @@ class LiveProject:
         while not (found := look()):
             dead = self.processes.dead()
             assert dead is None, dead and dead.failed("has ended")
-            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
+            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s\n{self.state()}"
             time.sleep(self.pause_seconds)
         return found
+
+    def state(self) -> str:
+        """The jobs, and what each process has said last, for the message of a failure."""
+        with self.store.reading() as reader:
+            jobs = [str(job) for job in reader.jobs()]
+        logs = (f"{log}\n{_end_of(log)}" for log in sorted(self.site.logs.glob("*.log")))
+        return "\n".join([*jobs, *logs])
+
+
+def _end_of(log: Path) -> str:
+    return "\n".join(log.read_text().splitlines()[-30:])
 
 
 class LiveApp:
