@@ -39,7 +39,7 @@ def rest() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveProject]:
-    """A project with a code server and a host, as `tidegate dev` has them."""
+    """A project with a code server, a daemon and a host, as `tidegate dev` has them."""
     (tmp_path / "schedules").mkdir()
     (tmp_path / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
     (tmp_path / "programs.py").write_text(PROGRAM)
@@ -55,6 +55,7 @@ def start(project: LiveProject) -> None:
     project.processes = DagsterProcesses(project.site)
     project.processes.__enter__()
     project.processes.start_code_server()
+    project.processes.start_daemon()  # starts what the host has queued, where it could not start it at once
     project.processes.start_host()
 
 
