@@ -4,7 +4,7 @@ What the columns show is found here, before a run stages its rows and again for 
 a column that there is not, or of a type that it cannot compare, fails the run and is never "passed".
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 from typing import Any, assert_never
@@ -12,7 +12,7 @@ from typing import Any, assert_never
 from pyspark.errors.exceptions.captured import IllegalArgumentException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from tidegate.domain.model import (
     Bounds,
@@ -27,6 +27,7 @@ from tidegate.domain.model import (
 from tidegate.spark_jobs.checks.literals import FLOATING, NoLiteral, bound_of, values_of
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.datasets.merge_keys import has_map
 from tidegate.spark_jobs.errors import NotJudged
 from tidegate.spark_jobs.java.jvm import java_classes
 
@@ -78,20 +79,20 @@ def _condition(spark: SparkSession, check: Check, columns: StructType) -> Column
         case RowsCheck():
             return None
         case NotNullCheck():
-            return _any(_column(field).isNull() for field in fields.values())
+            return any_of(_column(field).isNull() for field in fields.values())
         case UniqueCheck():
             for field in fields.values():
-                if _has_map(field.dataType):
+                if has_map(field.dataType):
                     raise NoLiteral(
                         f"{field.name} is {field.dataType.simpleString()}, and maps cannot be compared"
                     )
             return None
         case ValuesCheck():
-            return _any(_outside(spark, fields[name], values) for name, values in check.values.items())
+            return any_of(_outside(spark, fields[name], values) for name, values in check.values.items())
         case RangeCheck():
-            return _any(_beyond(spark, fields[name], bounds) for name, bounds in check.range.items())
+            return any_of(_beyond(spark, fields[name], bounds) for name, bounds in check.range.items())
         case MatchesCheck():
-            return _any(_unlike(spark, fields[name], text) for name, text in check.matches.items())
+            return any_of(_unlike(spark, fields[name], text) for name, text in check.matches.items())
         case _:
             assert_never(check)
 
@@ -111,7 +112,7 @@ def _beyond(spark: SparkSession, field: StructField, bounds: Bounds) -> Column:
         beyond.append(column < bound_of(spark, kind, bounds.min, least=True))
     if bounds.max is not None:
         beyond.append(column > bound_of(spark, kind, bounds.max, least=False))
-    return column.isNotNull() & _any(beyond)
+    return column.isNotNull() & any_of(beyond)
 
 
 def _unlike(spark: SparkSession, field: StructField, pattern: str) -> Column:
@@ -127,7 +128,8 @@ def _unlike(spark: SparkSession, field: StructField, pattern: str) -> Column:
     return column.isNotNull() & ~column.rlike(rf"\A(?:{pattern})\z")
 
 
-def _any(conditions: Iterator[Column] | list[Column]) -> Column:
+def any_of(conditions: Iterable[Column]) -> Column:
+    """Return whether one of some conditions is met; there is at least one."""
     return reduce(or_, conditions)
 
 
@@ -145,15 +147,3 @@ def _field(name: str, columns: StructType) -> StructField:
     if spelled is None:
         raise _NoSuchColumn(f"there is no column {name}; there are {', '.join(columns.fieldNames())}")
     return columns[spelled]
-
-
-def _has_map(kind: DataType) -> bool:
-    match kind:
-        case MapType():
-            return True
-        case ArrayType():
-            return _has_map(kind.elementType)
-        case StructType():
-            return any(_has_map(each.dataType) for each in kind.fields)
-        case _:
-            return False

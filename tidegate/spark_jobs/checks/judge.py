@@ -21,7 +21,7 @@ from tidegate.domain.commits import SAMPLES, CheckVerdict
 from tidegate.domain.model import Check, RowsCheck, UniqueCheck
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.wording import first_of, plural
-from tidegate.spark_jobs.checks.conditions import column_of, condition
+from tidegate.spark_jobs.checks.conditions import any_of, column_of, condition
 from tidegate.spark_jobs.checks.literals import INTEGRAL
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -166,7 +166,7 @@ def _bad_rows(check: Check, total: int, bad: int, samples: tuple[dict[str, str |
 def _repeated(check: UniqueCheck, total: int, rows: DataFrame) -> Finding:
     """Return the rows of groups that have more than one, in the columns of the check."""
     columns = [column_of(name, rows.schema) for name in check.columns]
-    known = rows.where(~_any_null(columns)).select(*columns)
+    known = rows.where(~any_of(column.isNull() for column in columns)).select(*columns)
     if _are_distinct_numbers(known, total):
         return Finding()
     groups = known.groupBy(*columns).agg(sf.count("*").alias(GROUP_SIZE)).where(f"{GROUP_SIZE} > 1")
@@ -195,13 +195,6 @@ def _are_distinct_numbers(known: DataFrame, total: int) -> bool:
     )
     distinct, every = cast(Row, words.agg(sf.sum(sf.bit_count("bits")), sf.sum("numbers")).first())
     return bool(distinct == every)
-
-
-def _any_null(columns: Sequence[Column]) -> Column:
-    first, *others = (column.isNull() for column in columns)
-    for other in others:
-        first = first | other
-    return first
 
 
 def _key_columns(ref: DatasetRef, check: Check, columns: StructType) -> tuple[str, ...]:

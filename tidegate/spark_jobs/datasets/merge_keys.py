@@ -47,7 +47,7 @@ def refuse_incomparable(ref: DatasetRef, frame: DataFrame, existing: StructType 
         kind = frame.schema[spelling(name, frame.columns) or name].dataType
         known = table.get(name.lower())
         wrong = None
-        if _has_map(kind):
+        if has_map(kind):
             wrong = f"is {kind.simpleString()}, and maps cannot be compared"
         elif known is not None and not _is_plain(kind, known) and _shape(kind) != _shape(known):
             wrong = f"is {known.simpleString()} in the table and {kind.simpleString()} in the output"
@@ -85,14 +85,15 @@ def _is_json(kind: DataType) -> bool:
             return isinstance(kind, AtomicType | NullType)
 
 
-def _has_map(kind: DataType) -> bool:
+def has_map(kind: DataType) -> bool:
+    """Return whether a type has maps, which Spark does not compare."""
     match kind:
         case MapType():
             return True
         case ArrayType():
-            return _has_map(kind.elementType)
+            return has_map(kind.elementType)
         case StructType():
-            return any(_has_map(each.dataType) for each in kind.fields)
+            return any(has_map(each.dataType) for each in kind.fields)
         case _:
             return False
 
