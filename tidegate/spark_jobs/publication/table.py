@@ -250,7 +250,8 @@ class Publication:
         except Exception:
             self.discard()
             raise
-        replaced = self._store.withheld(self.commit)
+        blocked = any(each.blocks for each in verdicts)
+        replaced = self._store.withheld(self.commit) if blocked else None
         try:
             published = self._put_and_finish(verdicts)
         except PublishWithheld:
