@@ -85,8 +85,13 @@ class Fired(Value, kw_only=True):
 
 
 def early_text(missing: Sequence[MissingMember]) -> str:
+    """Return in one line that a run is provisional, and why; "" for one that has all."""
+    return f"provisional, {without_text(missing)}" if missing else ""
+
+
+def without_text(missing: Sequence[MissingMember]) -> str:
     """Return in one line what a run was launched without; "" for one that has all."""
-    return f"provisional, without {'; '.join(map(_missing_text, missing))}" if missing else ""
+    return f"without {'; '.join(map(_missing_text, missing))}" if missing else ""
 
 
 def _missing_text(missing: MissingMember) -> str:

@@ -10,6 +10,7 @@ import typer
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.listing import Aside, Given, Part, Parts, Short, list_command
 from tidegate.cli.printing import Format, FormatOption, ReasonOption, instant, print_json, print_table
+from tidegate.domain.launch_input import without_text
 from tidegate.listings.jobs import JOBS
 
 if TYPE_CHECKING:
@@ -271,8 +272,8 @@ def _fields(shown: "ShownJob", address: str) -> Iterator[list[str]]:
 
 def _launch_fields(launch: "Launch", *, of_instance: bool) -> Iterator[list[str]]:
     yield ["writes", ", ".join(launch.partitions) or "no partitions"]
-    if launch.early:
-        yield ["provisional", launch.early.removeprefix("provisional, ")]
+    if launch.provisional:
+        yield ["provisional", without_text(launch.provisional)]
     dates = () if of_instance else launch.business_dates
     if dates:
         yield ["business dates" if len(dates) > 1 else "business date", ", ".join(dates)]

@@ -45,7 +45,7 @@ from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.commits import CheckVerdict
-from tidegate.domain.launch_input import early_text
+from tidegate.domain.launch_input import without_text
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.run_report import note_failure
@@ -264,7 +264,7 @@ def _missing(work: Work) -> dict[str, str]:
     """Return the metadata of what a run did without, and of the job that it repairs."""
     found = {
         DIAGNOSTIC: "\n".join(work.diagnostics),
-        PROVISIONAL: early_text(work.launch.provisional).removeprefix("provisional, "),
+        PROVISIONAL: without_text(work.launch.provisional),
         REPAIRS: work.launch.repairs or "",
     }
     return {name: text for name, text in found.items() if text}

@@ -51,7 +51,7 @@ from tidegate.dagster_defs.deployed.tags import (
     shortened,
 )
 from tidegate.dagster_defs.existing.request import ExistingRequest
-from tidegate.domain.launch_input import early_text
+from tidegate.domain.launch_input import without_text
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.explain.instances.facts import no_edge_line
 from tidegate.scheduler.launch.outbox import LaunchRequest
@@ -153,7 +153,7 @@ def job_tags(request: LaunchRequest) -> dict[str, str]:
         text = ", ".join(keys) if len(keys) <= KEYS_IN_TAG else f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
         tags[PARTITIONS] = shortened(text)
     if request.launch.provisional:
-        tags[PROVISIONAL] = shortened(early_text(request.launch.provisional).removeprefix("provisional, "))
+        tags[PROVISIONAL] = shortened(without_text(request.launch.provisional))
     if request.launch.repairs is not None:
         tags[REPAIRS] = request.launch.repairs
     if request.commit > 1:
