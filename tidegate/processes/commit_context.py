@@ -18,6 +18,7 @@ from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,6 +58,13 @@ def own_apps(reader: EngineReader, settings: Settings) -> tuple[App, ...]:
     """Return the deployed apps of a project; other projects have their tables elsewhere."""
     own = (settings.name, NO_PROJECT)
     return tuple(deployed.app for deployed in reader.records(APPS) if deployed.project in own)
+
+
+def own_datasets(reader: EngineReader, settings: Settings) -> dict[str, DatasetRef]:
+    """Return the deployed datasets of a project, by "app/dataset"."""
+    apps = own_apps(reader, settings)
+    refs = (dataset_ref(app.name, each) for app in apps for each in app.datasets.values())
+    return {ref.id: ref for ref in refs}
 
 
 class _Events:

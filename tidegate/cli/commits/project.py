@@ -15,7 +15,7 @@ from tidegate.cli.printing import print_line
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
-from tidegate.processes.commit_context import commit_context, own_apps, spark_session
+from tidegate.processes.commit_context import commit_context, own_apps, own_datasets, spark_session
 from tidegate.project.local_time import use_zone
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.explain.names import in_namespace
@@ -27,7 +27,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
-from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ class CommitsProject:
 
     def datasets(self) -> dict[str, DatasetRef]:
         """Return the deployed datasets of the project, by "app/dataset"."""
-        found = (dataset_ref(app.name, each) for app in self.apps() for each in app.datasets.values())
-        return {ref.id: ref for ref in found}
+        with self.store.reading() as reader:
+            return own_datasets(reader, self.settings)
 
     def others(self) -> frozenset[str]:
         """Return the names of the apps that belong to other projects."""

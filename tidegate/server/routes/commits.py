@@ -16,7 +16,7 @@ from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.listings.withheld_publish import ShownWithheld, shown_withheld
-from tidegate.processes.commit_context import commit_context, own_apps
+from tidegate.processes.commit_context import commit_context, own_datasets
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.store.commits.noted import Note, NotedAction
@@ -174,19 +174,17 @@ def abandoned(service: Service, caller: Caller, commit: str, reason: str) -> Aba
 def _core(service: Service, caller: Caller, commit: str, action: NotedAction, reason: str) -> dict[str, Any]:
     """Return what the core of a release takes, for a caller who may do it."""
     from tidegate.project.spark import warehouse
-    from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 
     with service.store.reading() as reader:
         visible_withheld(service, reader, caller, commit)
-        apps = own_apps(reader, service.settings)
+        refs = own_datasets(reader, service.settings)
     by: By = caller.by(reason.strip())
     commits = noting_commits_of(service.store, Note(action=action, by=by), service.clock)
-    refs = (dataset_ref(app.name, each) for app in apps for each in app.datasets.values())
     return {
         "store": commits,
         "warehouse": warehouse(service.settings),
         "context": commit_context(service.settings, service.store, commits, service.clock, LOG.warning),
-        "refs": {ref.id: ref for ref in refs},
+        "refs": refs,
     }
 
 
