@@ -19,7 +19,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.listings.queries.commits import state_text
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.work_of_job import work_of_commit
+from tidegate.scheduler.store.commits.noted import notes_of
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result
 from tidegate.spark_jobs.commit.step import Verdict
@@ -156,8 +156,7 @@ def lines(shown: ShownCommit, now: datetime) -> Iterator[str]:
 def _by_hand(project: CommitsProject, commit: str) -> tuple[Entry, ...]:
     kinds = (EntryKind.COMMIT, EntryKind.WATERMARK)
     with project.store.reading() as reader:
-        found = reader.journal(job=work_of_commit(commit).job, kinds=kinds)
-    return tuple(entry for entry in found if entry.data.get("commit") == commit)
+        return notes_of(reader, commit, kinds)
 
 
 def _withheld(project: CommitsProject, kept: WithheldCommit) -> Withheld:

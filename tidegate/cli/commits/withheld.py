@@ -13,10 +13,8 @@ from tidegate.cli.printing import ReasonOption, instant, print_line
 from tidegate.domain.commits import CheckVerdict, WithheldCommit
 from tidegate.domain.error import UserError
 from tidegate.domain.wording import plural
-from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import RefusedWithCode
-from tidegate.scheduler.model.work_of_job import work_of_commit
-from tidegate.scheduler.store.commits.noted import NotedAction
+from tidegate.scheduler.store.commits.noted import NotedAction, notes_of
 from tidegate.spark_jobs.errors import WithheldRefused
 from tidegate.spark_jobs.publication.release import abandon_withheld, release_withheld
 
@@ -68,9 +66,9 @@ def nothing_left(project: CommitsProject, commit: str) -> UserError:
     """Return why nothing is left to abandon under a commit id: who has decided before, where a person has."""
     hint = "list them with: tidegate commits list"
     with project.store.reading() as reader:
-        entries = reader.journal(job=work_of_commit(commit).job, kinds=(EntryKind.COMMIT,))
+        entries = notes_of(reader, commit)
     for entry in entries:
-        if entry.data.get("commit") == commit and entry.data["action"] in ("release", "abandon"):
+        if entry.data["action"] in (NotedAction.RELEASE, NotedAction.ABANDON):
             did = f"{entry.data['by']} has done `{entry.data['action']}` at {instant(entry.at)}"
             return RefusedWithCode("E-STATE", f"there is no unfinished commit {commit}: {did}", hint)
     return UserError(f"there is no unfinished commit {commit}", hint)

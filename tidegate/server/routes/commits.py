@@ -17,9 +17,9 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.listings.withheld_publish import ShownWithheld, shown_withheld
 from tidegate.processes.commit_context import commit_context, own_datasets
-from tidegate.scheduler.model.journal import By, EntryKind
+from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.work_of_job import work_of_commit
-from tidegate.scheduler.store.commits.noted import Note, NotedAction
+from tidegate.scheduler.store.commits.noted import Note, NotedAction, notes_of
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.open import noting_commits_of
 from tidegate.server.access import OPERATE, READ, Called, Caller
@@ -196,5 +196,4 @@ def _is_known(service: Service, reader: ListingReader, commit: str) -> bool:
     """Return whether the store has heard of a commit that is not withheld."""
     if service.commits.tokens([commit]):
         return True
-    entries = reader.journal(job=work_of_commit(commit).job, kinds=(EntryKind.COMMIT,))
-    return any(each.data.get("commit") == commit for each in entries)
+    return bool(notes_of(reader, commit))

@@ -9,7 +9,7 @@
 Runs, and the recovery job, use the plain store and write none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -17,10 +17,11 @@ from typing import Any
 from sqlalchemy import Connection, Engine, insert, select
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.journal import By, EntryKind
+from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.store.commits.recovery_states import Deed
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.sql.journal import JOURNAL_TABLE
 from tidegate.scheduler.store.sql.tables import jobs
 
@@ -106,3 +107,11 @@ class NotedCommitStepStore(SqlCommitStepStore):
         if self._said.schedules:
             return [{"schedule": ref} for ref in self._said.schedules]
         return [{"job": job}] if commit else [{}]
+
+
+def notes_of(
+    reader: EngineReader, commit: str, kinds: Sequence[EntryKind] = (EntryKind.COMMIT,)
+) -> tuple[Entry, ...]:
+    """Return what people have done with a commit by a command, in the order in which it was written."""
+    found = reader.journal(job=work_of_commit(commit).job, kinds=kinds)
+    return tuple(entry for entry in found if entry.data.get("commit") == commit)
