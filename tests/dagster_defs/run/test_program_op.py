@@ -46,6 +46,7 @@ class Runner:
         events: object,
         elsewhere: frozenset[str],
         upstream: Mapping[str, tuple[str, ...]],
+        judged: object,
     ) -> tuple[PublishedPartition, ...]:
         self.calls.append((program.name, commit, params))
         if self.errors:

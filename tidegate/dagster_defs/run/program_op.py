@@ -107,7 +107,6 @@ def _run(
             f"commit {work.commit} is already published; skipping the run and reporting it again"
         )
     since = jvm.ends()
-    has_checks = any(assets.app.datasets[name].checks for name in assets.program.writes)
     events = CommitEvents(
         location.open_store, location.clock, context.instance, own=work.commit, run_id=context.run.run_id
     )
@@ -125,7 +124,7 @@ def _run(
                 commit=work.commit,
                 events=events,
                 upstream=work.upstream,
-                **({"judged": verdicts.extend} if has_checks else {}),
+                judged=verdicts.extend,
             )
     except Exception as error:
         expected = spark_loss(error, since) or error
