@@ -112,23 +112,21 @@ def visible_withheld(service: Service, reader: ListingReader, caller: Caller, co
             that is not withheld, or not any more.
     """
     found = shown_withheld(reader, commit)
-    apps = {app_of(ref) for ref in (() if found is None else found.datasets)}
     if found is None:
         job = next(iter(reader.jobs(ids=(work_of_commit(commit).job,))), None)
-        apps = set() if job is None else {job.app}
+        apps = set[str]() if job is None else {job.app}
+    else:
+        apps = {app_of(ref) for ref in found.datasets}
     for app in sorted(apps):
         caller.check_app(app)
     seen = visible_apps(service, reader, caller)
-    if found is not None and (seen is None or apps <= seen):
-        return found
-    if not (apps or _is_known(service, reader, commit)) or (seen is not None and not apps <= seen):
+    hidden = seen is not None and not apps <= seen
+    if hidden or (found is None and not apps and not _is_known(service, reader, commit)):
         raise Problem(404, f'there is no commit "{commit:.200}"', hint="`tidegate commits list`")
-    raise Problem(
-        409,
-        f"{STATE}: commit {commit} is not withheld: it was released, abandoned or replaced, or never was",
-        hint="`tidegate commits list`",
-        code=STATE,
-    )
+    if found is None:
+        was = "it was released, abandoned or replaced, or never was"
+        raise _refused(f"commit {commit} is not withheld: {was}", "`tidegate commits list`")
+    return found
 
 
 def released(service: Service, caller: Caller, commit: str, reason: str) -> ReleasedCommit:
@@ -140,8 +138,9 @@ def released(service: Service, caller: Caller, commit: str, reason: str) -> Rele
     from tidegate.spark_jobs.errors import SparkJobError, WithheldRefused
     from tidegate.spark_jobs.publication.release import release_withheld
 
+    _, core = _decided(service, caller, commit, NotedAction.RELEASE, reason)
     try:
-        parts = release_withheld(commit, **_core(service, caller, commit, NotedAction.RELEASE, reason))
+        parts = release_withheld(commit, **core)
     except WithheldRefused as error:
         raise _refused(error.message, error.hint) from error
     except SparkJobError as error:
@@ -159,28 +158,28 @@ def abandoned(service: Service, caller: Caller, commit: str, reason: str) -> Aba
     from tidegate.spark_jobs.errors import WithheldRefused
     from tidegate.spark_jobs.publication.release import abandon_withheld
 
-    core = _core(service, caller, commit, NotedAction.ABANDON, reason)
-    with service.store.reading() as reader:
-        datasets = visible_withheld(service, reader, caller, commit).datasets
+    publish, core = _decided(service, caller, commit, NotedAction.ABANDON, reason)
     try:
         abandon_withheld(commit, **core)
     except WithheldRefused as error:
         raise _refused(error.message, error.hint) from error
     except OSError as error:
         LOG.warning("the staging of commit %s could not be removed: %s", commit, error)
-    return AbandonedPublish(commit=commit, datasets=datasets)
+    return AbandonedPublish(commit=commit, datasets=publish.datasets)
 
 
-def _core(service: Service, caller: Caller, commit: str, action: NotedAction, reason: str) -> dict[str, Any]:
-    """Return what the core of a release takes, for a caller who may do it."""
+def _decided(
+    service: Service, caller: Caller, commit: str, action: NotedAction, reason: str
+) -> tuple[ShownWithheld, dict[str, Any]]:
+    """Return a withheld publish, and what the core of its release takes, for a caller who may do it."""
     from tidegate.project.spark import warehouse
 
     with service.store.reading() as reader:
-        visible_withheld(service, reader, caller, commit)
+        publish = visible_withheld(service, reader, caller, commit)
         refs = own_datasets(reader, service.settings)
     by: By = caller.by(reason.strip())
     commits = noting_commits_of(service.store, Note(action=action, by=by), service.clock)
-    return {
+    return publish, {
         "store": commits,
         "warehouse": warehouse(service.settings),
         "context": commit_context(service.settings, service.store, commits, service.clock, LOG.warning),
