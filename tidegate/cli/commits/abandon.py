@@ -20,7 +20,6 @@ from tidegate.spark_jobs.commit.process import is_gone, shown
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
 from tidegate.spark_jobs.commit.step import Effect, RefusableStep, Verdict
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.repair.fsck import verify_step
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
@@ -237,12 +236,7 @@ def _clean_output(project: CommitsProject, sequence: CommitSequence, output: Seq
 
 def _clean(project: CommitsProject, sequence: CommitSequence) -> None:
     """Remove its staging; `fsck` finds staging that cannot be removed now."""
-    refs = [
-        dataset_ref(app.name, dataset)
-        for app in project.apps()
-        for dataset in app.datasets.values()
-        if f"{app.name}/{dataset.name}" in sequence.datasets
-    ]
+    refs = [ref for name, ref in project.datasets().items() if name in sequence.datasets]
     warehouse = project.warehouse
     try:
         found = find_orphans(refs, warehouse, project.commits, project.spark)

@@ -19,7 +19,6 @@ from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.lease import LEASE
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
 from tidegate.spark_jobs.commit.state import New, look_up
-from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table import forgotten, store_behind, top_token
 from tidegate.spark_jobs.repair.fsck import COMMITS_COMPARED
@@ -35,11 +34,7 @@ def adopt(
     """Let runs write a table again that is newer than the schedule store."""
     with opened_project() as project:
         dataset = project.named(dataset)
-        refs = {
-            ref.id: ref
-            for app in project.apps()
-            for ref in (dataset_ref(app.name, one) for one in app.datasets.values())
-        }
+        refs = project.datasets()
         if dataset not in refs:
             raise UserError(f"there is no dataset {dataset}", did_you_mean(dataset, refs, "datasets"))
         ref, store = refs[dataset], project.commits
