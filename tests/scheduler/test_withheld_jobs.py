@@ -3,9 +3,9 @@
 import pytest
 
 from tests.scheduler.decision.retried_runs import HEARS, Runs
+from tests.worlds.samples import verdict
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import World, at
-from tidegate.domain.commits import CheckVerdict
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
@@ -17,9 +17,7 @@ from tidegate.scheduler.model.work_of_job import work_of_commit
 
 F_CHECK = ("FAILED", "F-CHECK")
 SUCCEEDED = ("SUCCEEDED", None)
-NULLS = CheckVerdict(
-    dataset="a/out", name="not_null_id", kind="not_null", severity="block", passed=False, found="3 of 9 rows"
-)
+NULLS = verdict("a/out", "not_null_id", "3 of 9 rows", kind="not_null")
 
 
 def withhold(world: World, clock: str, commit: str, token: int = 1) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import DAILY, Rows, begin, daily, read_rows, stage_rows, whole
 from tests.store.commits.sequences import FAILED
+from tests.worlds.samples import verdict
 from tidegate.domain.commits import CheckVerdict
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import AttemptLease
@@ -24,8 +25,8 @@ from tidegate.spark_jobs.publication.table import sequence_of
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 
 D22, D23 = "2013-12-22", "2013-12-23"
-PASSED = CheckVerdict(dataset="test/a", name="rows", kind="rows", severity="block", passed=True, found="fine")
-WARNED = CheckVerdict(dataset="test/a", name="w", kind="rows", severity="warn", passed=False, found="few")
+PASSED = verdict("test/a", "rows", "fine", passed=True)
+WARNED = verdict("test/a", "w", "few", severity="warn")
 
 
 class House:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import App, CronTrigger, Operation, Schedule
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -73,6 +74,12 @@ def gauge(name: str, value: float = 1.5, minutes: float = 0) -> Gauge:
 def entry(kind: EntryKind = EntryKind.WAITING, **fields: Any) -> Entry:
     """A line of the journal."""
     return Entry(kind=kind, **{"at": NOON, **fields})
+
+
+def verdict(dataset: str, name: str, found: str, **fields: Any) -> CheckVerdict:
+    """What a check has found: it failed and blocks, and is one of rows, unless said otherwise."""
+    given = {"kind": "rows", "severity": "block", "passed": False, **fields}
+    return CheckVerdict(dataset=dataset, name=name, found=found, **given)
 
 
 def table(name: str, **fields: Any) -> TableState:

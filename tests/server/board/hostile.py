@@ -15,7 +15,7 @@ from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served
 from tests.server.shop import shop
 from tests.server.yard import REPORT, measured, yard
-from tidegate.domain.commits import CheckVerdict
+from tests.worlds.samples import verdict
 from tidegate.listings.alerts import ALERTS as ALERTS_LISTED
 from tidegate.listings.backfills import BACKFILLS
 from tidegate.listings.instances import INSTANCES
@@ -114,16 +114,10 @@ def _write_what_no_call_takes(server: Served) -> None:
 
 def withheld(server: Served) -> WithheldPublish:
     """A publish of the hostile job whose checks and rows are hostile too."""
-    found = CheckVerdict(
-        dataset="sales/cleaned",
-        name="not_null_id",
-        kind="not_null",
-        severity="block",
-        passed=False,
-        found=ODD,
-        partitions=(ODD,),
+    found = verdict(
+        "sales/cleaned", "not_null_id", ODD, kind="not_null", partitions=(ODD,),
         samples=({TEXT: ODD, "id": None},),
-    )
+    )  # fmt: skip
     return WithheldPublish(
         commit=COMMIT, job=JOB, token=1, datasets=("sales/cleaned",), verdicts=(found,), at=server.now
     )

@@ -11,7 +11,7 @@ from tests.server.board.board import HOSTILE, HTML, shown
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem
 from tests.server.shop import fetched
-from tidegate.domain.commits import CheckVerdict
+from tests.worlds.samples import verdict
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.records.token import Role
@@ -23,20 +23,11 @@ pytestmark = [pytest.mark.store]
 
 COMMITS = f"{NS}/commits"
 COMMIT = "run-1.sales.clean"
-FAILED = CheckVerdict(
-    dataset="sales/cleaned",
-    name="not_null_id",
-    kind="not_null",
-    severity="block",
-    passed=False,
-    found="3 of 9 rows: id is null",
-    rows=9,
-    bad=3,
+FAILED = verdict(
+    "sales/cleaned", "not_null_id", "3 of 9 rows: id is null", kind="not_null", rows=9, bad=3,
     samples=({"id": None, "day": HOSTILE},),
-)
-PASSED = CheckVerdict(
-    dataset="sales/cleaned", name="rows", kind="rows", severity="warn", passed=True, found="9 rows"
-)
+)  # fmt: skip
+PASSED = verdict("sales/cleaned", "rows", "9 rows", severity="warn", passed=True)
 
 
 def withhold(server: Served, commit: str = COMMIT, dataset: str = "sales/cleaned") -> None:

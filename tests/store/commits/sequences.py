@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlalchemy import Engine, Table, select
 
+from tests.worlds.samples import verdict
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.commits import CheckVerdict, Put, WatermarkMove
+from tidegate.domain.commits import Put, WatermarkMove
 from tidegate.scheduler.store.sql import commit_tables
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
@@ -18,9 +19,7 @@ COMMIT_TABLES = [table for table in vars(commit_tables).values() if isinstance(t
 
 LEASE = timedelta(seconds=120)
 
-FAILED = CheckVerdict(
-    dataset="app/a", name="rows", kind="rows", severity="block", passed=False, found="0 rows, at least 1"
-)
+FAILED = verdict("app/a", "rows", "0 rows, at least 1")
 
 
 def begin(store: CommitStepStore, commit: str = "c1", at_least: int = 0) -> int:

@@ -10,7 +10,7 @@ from tests.tidegate.promised import FIRST, SECOND, TABLE, findings, invoke, run,
 from tests.tidegate.promised import engine_store as engine_store
 from tests.tidegate.promised import warehouse as warehouse
 from tests.worlds.by import ME
-from tidegate.domain.commits import CheckVerdict
+from tests.worlds.samples import verdict
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import RefusedWithCode
@@ -24,20 +24,11 @@ from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.store  # each test migrates a database
 
-NULLS = CheckVerdict(
-    dataset="test/table",
-    name="not_null_id",
-    kind="not_null",
-    severity="block",
-    passed=False,
-    found="1 of 3 rows: id is null",
-    rows=3,
-    bad=1,
+NULLS = verdict(
+    "test/table", "not_null_id", "1 of 3 rows: id is null", kind="not_null", rows=3, bad=1,
     samples=({"id": None, "day": FIRST},),
-)
-FINE = CheckVerdict(
-    dataset="test/table", name="rows", kind="rows", severity="block", passed=True, found="3 rows"
-)
+)  # fmt: skip
+FINE = verdict("test/table", "rows", "3 rows", passed=True)
 
 
 @pytest.fixture
