@@ -114,21 +114,21 @@ class Router:
             self._refuse(event, listener, Reason.D_KEY, now)
             return
         held = not state.active and state.spec.on_suspend == "hold"
-        waiting = self._waiting(key, state, app)
-        if held and waiting is None:
+        if held and self._waiting(key, state, app) is None:
             self._refuse(event, listener, Reason.D_SUSPENDED, now)
             return
-        repairs = self._repairs(event, state, key, waiting)
+        repairs = self._repairs(event, state, app, key)
         if isinstance(repairs, Reason):
             self._refuse(event, listener, repairs, now)
             return
         self._join(event, listener, state, app, key, now, repairs)
 
-    def _repairs(
-        self, event: Event, state: ScheduleState, key: str, waiting: Job | None
-    ) -> Repairs | Reason | None:
+    def _repairs(self, event: Event, state: ScheduleState, app: App, key: str) -> Repairs | Reason | None:
         """Return what an event makes its job a repair of, or why it is discarded; None for new data."""
-        if state.spec.for_each is None or (waiting is not None and waiting.repairs is not None):
+        if state.spec.for_each is None:
+            return None
+        waiting = self._waiting(key, state, app)
+        if waiting is not None and waiting.repairs is not None:
             return None
         former = self._former(state.ref, key, event)
         if former is None:
