@@ -110,7 +110,7 @@ class Applier:
         else:
             inputs = load_inputs(self._work, view, view.job.instance)
             plan = plan_launch(view, decision.satisfied_at, inputs)
-        missing = missing_members(view, decision.satisfied_at, self._now)
+        missing = missing_members(view, decision, self._now)
         repairs = None if view.job.repairs is None else view.job.repairs.jobs[-1]
         plan = with_input(plan, view, self._now)
         return msgspec.structs.replace(plan, provisional=missing, repairs=repairs)

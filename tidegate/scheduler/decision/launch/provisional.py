@@ -15,26 +15,27 @@ from datetime import datetime
 from tidegate.domain.launch_input import MissingMember
 from tidegate.domain.model import Composite, LeafTrigger, Schedule, Trigger, child_path
 from tidegate.domain.schedule_keys import keys_about, scheme_of_key
+from tidegate.scheduler.decision.outcome import Decision
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import Collected, collected
 from tidegate.scheduler.decision.triggers.tree import LEAVES
-from tidegate.scheduler.decision.triggers.wait_at_most import without_waits
+from tidegate.scheduler.decision.triggers.wait_at_most import waits, without_waits
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def missing_members(view: JobView, satisfied_at: datetime | None, now: datetime) -> tuple[MissingMember, ...]:
+def missing_members(view: JobView, decision: Decision, now: datetime) -> tuple[MissingMember, ...]:
     """Return the members of the trigger that a job is launched without; none for a job that is whole.
 
     Args:
         view: with all events of the job.
-        satisfied_at: when its trigger was satisfied.
+        decision: to launch it.
     """
-    if view.job.instance is not None:
+    if view.job.instance is not None or _is_whole(view, decision.trigger):
         return ()
     has, trigger = collected(view), without_waits(view.schedule.trigger)
     verdict = evaluate(trigger, has, now)
-    if verdict.met or (view.job.by_hand is not None and not _waited(view, has, satisfied_at, now)):
+    if verdict.met or (view.job.by_hand is not None and not _waited(view, has, decision.satisfied_at, now)):
         return ()
     return tuple(_unmet(trigger, "", verdict, view, has))
 
@@ -43,6 +44,11 @@ def of_leaf(trigger: LeafTrigger, schedule: Schedule) -> str | None:
     """Return the dataset or the program that a leaf of a schedule's trigger is about; None for a cron."""
     runs = trigger.runs_heard(schedule.program)
     return trigger.dataset_heard or (None if runs is None else runs[0])
+
+
+def _is_whole(view: JobView, decided: Verdict) -> bool:
+    """Return whether a trigger that cannot hold by waiting was found to hold: it is not evaluated again."""
+    return decided.met and view.job.repairs is None and not waits(view.schedule.trigger)
 
 
 def _waited(view: JobView, has: Collected, satisfied_at: datetime | None, now: datetime) -> bool:
