@@ -56,6 +56,10 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("discarded events", lambda tx: tx.events_page(EventsWanted(reason=Reason.D_SUSPENDED), 10)),
     ("due jobs", lambda tx: tx.due_jobs(NOON, 100)),
     ("waiting jobs of schedules", lambda tx: tx.jobs(schedules=["a/s"], states=WAITING)),
+    (
+        "waiting repairs of schedules",
+        lambda tx: tx.jobs(schedules=["a/s"], states=WAITING, repairs=True),
+    ),
     ("outbox of an app", lambda tx: tx.jobs(apps=["a"], states=[JobState.PENDING_LAUNCH])),
     ("outbox", lambda tx: tx.jobs(states=[JobState.PENDING_LAUNCH])),
     ("newest jobs", lambda tx: tx.jobs(limit=10)),

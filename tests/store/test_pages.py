@@ -9,6 +9,7 @@ from tidegate.domain.model import Schedule, SizeTrigger
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import Repairs
 from tidegate.scheduler.store.answers import JobCount
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.wanted import JobsWanted, SchedulesWanted
@@ -24,7 +25,12 @@ def jobs(store: Store) -> Store:
             [
                 job("j1", opened_at=at(1)),
                 job("j2", opened_at=at(2), state=FAILED, reason=Reason.F_RUN, ended_at=at(9)),
-                job("j3", opened_at=at(2), schedule="b/s"),
+                job(
+                    "j3",
+                    opened_at=at(2),
+                    schedule="b/s",
+                    repairs=Repairs(jobs=("j2",), since=at(2), number=1),
+                ),
                 job("j4", opened_at=at(3), state=FAILED, reason=Reason.F_LAUNCH, ended_at=at(8)),
             ]
         )
@@ -50,6 +56,8 @@ def jobs(store: Store) -> Store:
         (JobsWanted(ended_since=at(8.1), states=[FAILED]), ["j2"]),
         (JobsWanted(ended_since=at(8), before=(at(3), "j4"), reason=Reason.F_RUN), ["j2"]),
         (JobsWanted(ended_since=at(8), since=at(2.5)), ["j4"]),
+        (JobsWanted(repairs=True), ["j3"]),
+        (JobsWanted(repairs=True, apps=["a"]), []),
     ],
 )
 def test_jobs_are_filtered_and_come_newest_first(jobs: Store, wanted: JobsWanted, found: list[str]) -> None:

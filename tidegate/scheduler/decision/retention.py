@@ -51,7 +51,7 @@ def jobs_seen(jobs: Sequence[Job], last: Iterable[LastLaunch], waiting: Iterable
 
     Args:
         last: the last launches of their keys.
-        waiting: the waiting jobs of their schedules.
+        waiting: the waiting repairs of their schedules.
     """
     gone = {job.id for job in jobs}
     kept = {id for job in waiting if job.repairs is not None for id in job.repairs.jobs}

@@ -166,7 +166,7 @@ def prunable_jobs(
     """Return the ids of those of some old jobs that may go."""
     found = [old.job for old in rows if job_may_go(old, before, promised)]
     keyed = [job for job in found if job.key and job.launch is not None and job.instance is None]
-    seen = jobs_seen(keyed, last_launches(reader, keyed), _waiting(reader, keyed))
+    seen = jobs_seen(keyed, last_launches(reader, keyed), _waiting_repairs(reader, keyed))
     found = [job for job in found if job.id not in seen]
     tasks = sorted({job.schedule for job in found if job.instance is not None})
     if not tasks:
@@ -200,8 +200,9 @@ def last_launches(reader: EngineReader, jobs: Sequence[Job]) -> tuple[LastLaunch
     return tuple(each for each in found if (each.schedule, each.key) in places)
 
 
-def _waiting(reader: EngineReader, jobs: Sequence[Job]) -> tuple[Job, ...]:
-    return reader.jobs(schedules={job.schedule for job in jobs}, states=WAITING) if jobs else ()
+def _waiting_repairs(reader: EngineReader, jobs: Sequence[Job]) -> tuple[Job, ...]:
+    refs = {job.schedule for job in jobs}
+    return reader.jobs(schedules=refs, states=WAITING, repairs=True) if refs else ()
 
 
 def _jobs(page: Page) -> Done:

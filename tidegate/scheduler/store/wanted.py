@@ -24,6 +24,7 @@ class JobsWanted(TypedDict, total=False):
         begins: how the id begins, or the hash in it.
         hashes: the first `SHORT_DIGITS` digits of that.
         blocked_on: resources that jobs lack which wait, or gave back their slots.
+        repairs: only jobs that repair others.
         since, until: the earliest and the latest `opened_at`.
         ended_since: the earliest `ended_at`.
         before: `opened_at` and id; only jobs that come before these.
@@ -38,6 +39,7 @@ class JobsWanted(TypedDict, total=False):
     states: Collection[JobState] | None
     reason: Reason | None
     blocked_on: Collection[str] | None
+    repairs: bool
     since: datetime | None
     until: datetime | None
     ended_since: datetime | None

@@ -112,7 +112,7 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
     states, schedules, apps = wanted.get("states"), wanted.get("schedules"), wanted.get("apps")
     reason, blocked_on, before = wanted.get("reason"), wanted.get("blocked_on"), wanted.get("before")
     since, until, ended_since = wanted.get("since"), wanted.get("until"), wanted.get("ended_since")
-    begins, hashes = wanted.get("begins") or "", wanted.get("hashes")
+    begins, hashes, repairs = wanted.get("begins") or "", wanted.get("hashes"), wanted.get("repairs")
     for job in jobs:
         if (
             # The state first: it is what leaves out most jobs at the least cost.
@@ -123,6 +123,7 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
             and (hashes is None or hash_of(job.id)[:SHORT_DIGITS] in hashes)
             and reason in (None, job.reason)
             and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
+            and (not repairs or job.repairs is not None)
             and (since is None or job.opened_at >= since)
             and (until is None or job.opened_at <= until)
             and (ended_since is None or has_ended_since(job, ended_since))
