@@ -78,7 +78,7 @@ class WithheldRows(SequenceRows):
     def withheld(self, commit: str) -> WithheldCommit | None:
         """Return the withheld sequence of this id."""
         with reading(self._engine) as connection:
-            return next(iter(_found(connection, _every().where(commit_withheld.c.id == commit))), None)
+            return _kept(connection, commit)
 
     def list_withheld(self, dataset: str | None = None) -> tuple[WithheldCommit, ...]:
         """Return the withheld sequences that would write a dataset (None: any), oldest first."""
@@ -106,7 +106,7 @@ class WithheldRows(SequenceRows):
             refusal = self._refusal(connection, commit, token, moves)
             if refusal == "known":
                 return refusal
-            row = next(iter(_found(connection, _every().where(commit_withheld.c.id == commit))), None)
+            row = _kept(connection, commit)
             if row is None:
                 return "gone"
             if refusal is not None:
@@ -121,7 +121,7 @@ class WithheldRows(SequenceRows):
     def abandon_withheld(self, commit: str) -> bool:
         """Forget a withheld sequence, of which nothing is published."""
         with writing(self._engine) as connection:
-            row = next(iter(_found(connection, _every().where(commit_withheld.c.id == commit))), None)
+            row = _kept(connection, commit)
             if row is None:
                 return False
             _drop(connection, {commit})
@@ -156,6 +156,10 @@ def _every() -> Select[*tuple[Any, ...]]:
     shown = withheld_publishes.c
     columns = (commit_withheld, shown.verdicts, shown.at)
     return select(*columns).join(withheld_publishes, shown.commit == commit_withheld.c.id)
+
+
+def _kept(connection: Connection, commit: str) -> WithheldCommit | None:
+    return next(iter(_found(connection, _every().where(commit_withheld.c.id == commit))), None)
 
 
 def _found(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[WithheldCommit]:
