@@ -34,6 +34,7 @@ class Publisher:
             self.warehouse, self.store, commit=commit, token=token, spark=lambda: self.spark
         )
         try:
+            publication.refuse(frame, ref)
             publication.stage(frame, ref, keys or ("",))
         except Exception:
             publication.discard()

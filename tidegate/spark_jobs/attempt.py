@@ -130,6 +130,7 @@ class OutputAttempt:
             return
         publication, output = self._open(), self._outputs[name]
         try:
+            publication.refuse(frame, output.ref)
             publication.stage(frame, output.ref, output.keys)
         except Exception as error:
             publication.discard()

@@ -212,7 +212,7 @@ class Publication:
             refuse_unjudged(self._context.spark(), ref, frame.schema)
 
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, reads: bool = False) -> None:
-        """Run the plan of one output and write its rows where no reader sees them.
+        """Run the plan of an output that `refuse` has let pass, and write its rows where no reader sees them.
 
         Args:
             keys: the partitions that the run writes; ("",) for a dataset without any.
@@ -221,7 +221,6 @@ class Publication:
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
         """
-        self.refuse(frame, ref)
         frame, format = as_declared(frame, ref, keys), format_of(ref)
         self._refs.append(ref)
         with refused_rows(ref.name):
