@@ -113,6 +113,8 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("woken queues", lambda tx: tx.woken(NOON)),
     ("the first woken queue", lambda tx: tx.woken(NOON, 1)),
     ("first jobs of a queue", lambda tx: tx.queued_jobs("q", "", 10)),
+    ("first jobs of the outbox", lambda tx: tx.jobs_to_offer(["a"], NOON, 10)),
+    ("all jobs of the outbox", lambda tx: tx.jobs_to_offer(["a"])),
     ("queues that were looked at", lambda tx: tx.mark_looked_at(["q"])),
     ("consumers", lambda tx: tx.consumers(["j"])),
     ("new edges", lambda tx: tx.put_edges({"j": ["u"]})),

@@ -239,6 +239,8 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         reader.jobs(schedules=["a/s"], until=at(2), limit=1),
         reader.woken(now),
         [reader.queued_jobs(queue, "", 2) for queue, _ in reader.woken(at(99))],
+        reader.jobs_to_offer(["a", "ä"]),
+        reader.jobs_to_offer(["a", "b"], now, 2),
         reader.deliveries(names),
         reader.deliveries_of_events(names),
         *tallies.answers(reader, now),

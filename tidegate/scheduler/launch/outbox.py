@@ -17,7 +17,7 @@ job: its launch is postponed, it gives back its slots as well, and waits until t
             └── run observed ──┴──► LAUNCHED (`scheduler.intake.observe`)
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -30,7 +30,13 @@ from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.launch_order import LaunchOrderKey, launch_order_key
+from tidegate.scheduler.model.launch_order import (
+    OFFERS_MAX,
+    SUSPECT_AFTER_OFFERS,
+    LaunchOrderKey,
+    is_suspect,
+    launch_order_key,
+)
 from tidegate.scheduler.model.maintenance import Ended, Ending, Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
@@ -40,12 +46,6 @@ from tidegate.scheduler.tick.places import load_rooms
 
 OFFERS_PER_TICK = 25
 """One sensor tick of Dagster creates 2 to 6 runs a second and must stay well below its limit of 60 s."""
-
-SUSPECT_AFTER_OFFERS = 2
-"""After this many offers without a run a job is offered alone."""
-
-OFFERS_MAX = 7
-"""After this many offers the job is a dead letter; with the back-off that takes about ten minutes."""
 
 FIRST_BACK_OFF = timedelta(seconds=10)
 
@@ -92,13 +92,7 @@ def offer_launches(
         limit: the most requests to return.
     """
     apps = {app} if isinstance(app, str) else app
-    found = transaction.jobs(apps=apps, states=(JobState.PENDING_LAUNCH,))
-    pending = [job for job in found if not job.gave_back]
-    dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
-    for job in dead:
-        _dead_letter(transaction, job, job.detail or "its offers led to no run", now)
-    due = [job for job in pending if job.offers < OFFERS_MAX and _due(job, now)]
-    chosen = select(_with_a_place(transaction, due), limit)
+    chosen = _chosen(transaction, apps, now, limit)
     entries = [
         Entry(
             at=now,
@@ -119,30 +113,37 @@ def offer_launches(
     return tuple(_request(job) for job in chosen)
 
 
-def _with_a_place(transaction: EngineTransaction, due: list[Job]) -> list[Job]:
-    """Return the jobs without the operations that the pipelines leave no place since they were decided."""
-    if all(job.maintenance is None for job in due):
-        return due
-    rooms, found = load_rooms(transaction, decided=False), list[Job]()
-    for job in sorted(due, key=_offer_order):
-        policy = None if job.maintenance is None else job.maintenance.policy
-        if policy is None or not rooms.full(policy):
-            found.append(job)
-            rooms = rooms if policy is None else rooms.after(policy)
-    return found
+def _chosen(transaction: EngineTransaction, apps: Collection[str], now: datetime, limit: int) -> list[Job]:
+    """Return the jobs of one batch; what has had its last offer becomes a dead letter."""
+    size = limit
+    while True:
+        page = transaction.jobs_to_offer(apps, now, size)
+        dead = [job for job in page if job.offers >= OFFERS_MAX]
+        for job in dead:
+            _dead_letter(transaction, job, job.detail or "its offers led to no run", now)
+        found = _batch(transaction, [job for job in page if job.offers < OFFERS_MAX], limit)
+        if len(page) < size or (not dead and (len(found) == limit or any(map(is_suspect, found)))):
+            return found
+        # Behind the dead letters, and behind operations without a place, there may be others.
+        size = size if dead else 2 * size
 
 
-def select(due: list[Job], limit: int) -> list[Job]:
-    """Select the due jobs of one batch: one suspect alone, or else the first ones in launch order.
+def _batch(transaction: EngineTransaction, due: Sequence[Job], limit: int) -> list[Job]:
+    """Return one suspect alone, or else the first jobs, all in the order of offers.
 
-    Operations on tables go after pipelines, so that many of them delay no pipeline.
-    A rejected request never reached the launcher, so it does not make its job a suspect; a job that was
-    rejected goes after the others, and takes no place from them.
+    Operations are left out to which the pipelines leave no place since they were decided.
     """
-    suspects = [job for job in due if job.offers - job.rejected >= SUSPECT_AFTER_OFFERS]
-    if suspects:
-        return [min(suspects, key=lambda job: (job.offers, job.id))]
-    return sorted(due, key=_offer_order)[:limit]
+    rooms, found = None, list[Job]()
+    for job in due:
+        if job.maintenance is not None:
+            rooms = rooms or load_rooms(transaction, decided=False)
+            if rooms.full(job.maintenance.policy):
+                continue
+            rooms = rooms.after(job.maintenance.policy)
+        found.append(job)
+        if is_suspect(job) or len(found) == limit:
+            break
+    return found
 
 
 def _offer_order(job: Job) -> tuple[bool, bool, LaunchOrderKey]:
@@ -202,8 +203,13 @@ def postpone(
         pause: until they take their slots again by themselves.
     """
     postponed: list[tuple[Job, Entry]] = []
-    for job in transaction.jobs(ids=only, states=(JobState.PENDING_LAUNCH,)):
-        if job.app not in apps or job.gave_back:
+    decided = (
+        transaction.jobs_to_offer(apps)
+        if only is None
+        else transaction.jobs(ids=only, apps=apps, states=(JobState.PENDING_LAUNCH,))
+    )
+    for job in decided:
+        if job.gave_back:
             continue
         offers = job.offers - (job.id in offered)
         is_postponed = job.maintenance is not None and job.detail == message
@@ -245,10 +251,6 @@ def resume_launches(
 def _rejected_now(job: Job) -> int:
     """Return how many leading offers were rejected once the last one is."""
     return job.offers if job.rejected >= job.offers - 1 else job.rejected
-
-
-def _due(job: Job, now: datetime) -> bool:
-    return job.next_check_at is None or job.next_check_at <= now
 
 
 def _next_offer(job: Job, now: datetime) -> datetime | None:

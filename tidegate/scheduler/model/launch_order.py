@@ -14,12 +14,17 @@ penalties, which is an hour at most.
 
 Instances of a backfill that was started without a priority come after all other jobs, whatever their age:
 nothing that is older than a day's work is in a hurry.
+
+The outbox has an order of its own (`offer_rank`): what is to end as a dead letter, what is offered alone, and
+the others in launch order, pipelines before operations on tables, so that many of them delay no pipeline. A
+rejected request never reached the launcher, so it does not make its job a suspect; a job that was rejected
+goes after the others, and takes no place from them.
 """
 
 from datetime import UTC, datetime, timedelta
 
 from tidegate.domain.model import Priority
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 
 PENALTIES: dict[Priority, timedelta] = {
@@ -60,3 +65,26 @@ def launch_rank(job: Job) -> str:
     parts = [f"{(each - NO_TIME) // MICROSECOND:018d}" for each in (first, ready, scheduled, start)]
     # The separator comes before every character of a name, as the end of a name does.
     return "\x01".join((f"{behind:d}", *parts, f"{number:010d}", *names))
+
+
+SUSPECT_AFTER_OFFERS = 2
+"""After this many offers without a run a job is offered alone."""
+
+OFFERS_MAX = 7
+"""After this many offers the job is a dead letter; with the back-off that takes about ten minutes."""
+
+
+def is_suspect(job: Job) -> bool:
+    """Return whether a job in the outbox is offered alone."""
+    return job.offers - job.rejected >= SUSPECT_AFTER_OFFERS
+
+
+def offer_rank(job: Job) -> str | None:
+    """Return the place of a job in the outbox, as a text; None for one that is not in it."""
+    if job.state is not JobState.PENDING_LAUNCH or job.gave_back:
+        return None
+    if job.offers >= OFFERS_MAX:
+        return f"0\x01{job.id}"
+    if is_suspect(job):
+        return f"1\x01{job.offers}\x01{job.id}"
+    return f"2\x01{job.rejected > 0:d}{job.maintenance is not None:d}\x01{launch_rank(job)}"

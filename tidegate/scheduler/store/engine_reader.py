@@ -197,6 +197,17 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         """
         ...
 
+    def jobs_to_offer(
+        self, apps: Collection[str], now: datetime | None = None, limit: int | None = None
+    ) -> tuple[Job, ...]:
+        """The first jobs of some apps whose launch is decided, and that hold their slots (`offer_rank`).
+
+        Args:
+            now: only those that are due for an offer; None for all.
+            limit: only so many; None for all.
+        """
+        ...
+
     def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
         """Those of these events, runs or discarded jobs (ids) that were pruned."""
         ...

@@ -9,7 +9,7 @@ import msgspec
 
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import SHORT_DIGITS, Job, JobState, hash_of
-from tidegate.scheduler.model.launch_order import launch_rank
+from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
 from tidegate.scheduler.store.wanted import JobsWanted
@@ -78,6 +78,18 @@ class JobReader:
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)
         places = {launch_rank(job): job for job in waiting if queue_of(job) == queue}
         return tuple(places[rank] for rank in sorted(places) if rank > after)[:limit]
+
+    def jobs_to_offer(
+        self, apps: Collection[str], now: datetime | None = None, limit: int | None = None
+    ) -> tuple[Job, ...]:
+        decided = self.jobs(apps=apps, states=(JobState.PENDING_LAUNCH,))
+        places = {
+            rank: job
+            for job in decided
+            if (rank := offer_rank(job)) is not None
+            and (now is None or job.next_check_at is None or job.next_check_at <= now)
+        }
+        return tuple(places[rank] for rank in sorted(places))[:limit]
 
 
 class JobWriter(JobReader):

@@ -1,7 +1,8 @@
 """Queues of blocked jobs in SQL.
 
 A row of `queues` says that a queue needs a resource; it is made when a job enters the queue and stays until
-the queue is looked at and found empty. The jobs themselves are found by an index of `jobs` in launch order.
+the queue is looked at and found empty. The jobs themselves are found by an index of `jobs` in launch order,
+and so is the outbox, in the order of its offers.
 """
 
 from collections.abc import Collection, Sequence
@@ -65,6 +66,16 @@ QUEUED = (
     .order_by(_JOBS.launch_rank)
     .limit(LIMIT)
 )
+OUTBOX = every(JOBS).where(_JOBS.queue == tables.OUTBOX).order_by(_JOBS.launch_rank)
+TO_OFFER = OUTBOX.where(
+    or_(_JOBS.next_check_at.is_(None), _JOBS.next_check_at <= bindparam("now", type_=Instant()))
+)
+OFFERS = {
+    (due, limited): query.limit(LIMIT) if limited else query
+    for due, query in ((False, OUTBOX), (True, TO_OFFER))
+    for limited in (False, True)
+}
+"""The outbox, by whether only what is due is asked for, and only the first ones."""
 
 
 class QueueReader(Queries):
@@ -78,6 +89,14 @@ class QueueReader(Queries):
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
         return tuple(self._all(QUEUED, JOBS.value, queue=queue, after=after, limit=limit))
+
+    def jobs_to_offer(
+        self, apps: Collection[str], now: datetime | None = None, limit: int | None = None
+    ) -> tuple[Job, ...]:
+        given: dict[str, Any] = {"now": now, "limit": limit}
+        query = OFFERS[now is not None, limit is not None]
+        bound = {name: value for name, value in given.items() if value is not None}
+        return tuple(self._all(query, JOBS.value, {_JOBS.app: apps}, **bound))
 
 
 class QueueWriter(QueueReader, Changes):

@@ -153,6 +153,9 @@ _OF_SCHEDULE = (
 Index("ix_deliveries_schedule", *_OF_SCHEDULE)
 partial_index("ix_deliveries_discarded", *_OF_SCHEDULE, where=deliveries.c.reason.is_not(None))
 
+OUTBOX = "outbox"
+"""The queue of jobs whose launch is decided; the name of any other one is JSON."""
+
 jobs = Table(
     "jobs",
     metadata,
@@ -205,7 +208,7 @@ jobs = Table(
     Column("real_at", Instant),
     # The schedule of a job that is late and has not ended.
     Column("late_of", Name),
-    # Of a job in a queue (`sql.queues`).
+    # Of a job in a queue (`sql.queues`), or in the outbox.
     Column("queue", Name),
     Column("launch_rank", Name),
 )

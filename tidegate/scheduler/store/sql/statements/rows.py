@@ -10,7 +10,7 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.launch_order import launch_rank
+from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
@@ -52,8 +52,8 @@ JOBS = Codec(
         "backfill": lambda job: None if (each := _instance(job)) is None else each.number,
         "scheduled_at": lambda job: None if (each := _instance(job)) is None else each.scheduled,
         "real_at": lambda job: None if (each := _instance(job)) is None or each.empty else each.scheduled,
-        "queue": queue_of,
-        "launch_rank": lambda job: None if queue_of(job) is None else launch_rank(job),
+        "queue": lambda job: queue_of(job) if offer_rank(job) is None else tables.OUTBOX,
+        "launch_rank": lambda job: offer_rank(job) or (None if queue_of(job) is None else launch_rank(job)),
         "late_of": lambda job: None if job.late_at is None or job.state in FINISHED else job.schedule,
     },
 )
