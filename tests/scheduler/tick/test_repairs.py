@@ -1,10 +1,13 @@
 """Repairs: the next job of a key sees the events of a job that was launched early (rule 30)."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.worlds.world import World, at
 from tidegate.scheduler.decision.deadlines import due_at
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 DAY, BEFORE = "2026-03-09", "2026-03-08"
 BOTH = "{all: [{partitions: {dataset: raw}}, {partitions: {dataset: other}}], wait_at_most: 1h}"
@@ -165,6 +168,28 @@ def test_by_hand_a_repair_sees_both_and_is_whole_then() -> None:
     play(world, ("13:00", "other", DAY))
     world.tick("14:00")
     assert launches(world)[-1] == ("14:00", {"other": (DAY,)}, True, False)
+
+
+def test_by_hand_a_repair_has_what_came_too_late_for_one(tmp_path: Path) -> None:
+    hours = [f"2026-03-09-{hour:02}:00" for hour in range(4)]
+    trigger = "{partitions: {dataset: hourly, complete: day}, wait_at_most: 1h}"
+    world = World(
+        f"s: {{program: p, status: active, for_each: day, trigger: {trigger}, repair: {{within: 5h}}}}",
+        store=open_sql_store(f"sqlite:///{tmp_path / 'store.db'}"),
+    )
+    world.arrive("10:00", "hourly", *hours[:2])
+    world.tick("10:00")
+    world.tick("11:00")
+    play(world, ("17:00", "hourly", hours[2]), ("17:00", "hourly", "2026-03-08-07:00"))
+    assert len(launches(world)) == 1
+    world.trigger("18:00", "s", key=DAY)
+    world.tick("18:00")
+    assert launches(world)[-1] == ("18:00", {"hourly": tuple(hours[:3])}, False, True)
+    assert [(row.discarded, row.pending) for row in [world.ledger("s")]] == [({"D-REPAIR": 1}, 4)]
+    # What it has brought is not brought once more.
+    world.trigger("19:00", "s", key=DAY)
+    world.tick("19:00")
+    assert launches(world)[-1][1] == {}
 
 
 def test_a_repair_has_no_deadline_and_may_start_while_the_provisional_run_works() -> None:

@@ -2,20 +2,24 @@
 
 `collect_existing: true` does so when a schedule starts for the first time or after a reset, and `tidegate
 events replay` does it for every schedule that listens to a dataset. Each gets copies of the events that it
-has not collected (`scheduler.decision.changes.existing`); the next tick routes them like any event.
+has not collected (`scheduler.decision.changes.existing`); the next tick routes them like any event. A person
+who triggers a key that is still provisional gets what came too late for a repair of it (rule 30).
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from tidegate.domain.model import PartitionScheme, leaves_with_existing
+from tidegate.domain.model import App, PartitionScheme, leaves, leaves_with_existing
 from tidegate.domain.nearest_key import WrongKey, read_key
+from tidegate.domain.schedule_keys import keys_about, scheme_of_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.activation import takes_events
 from tidegate.scheduler.decision.changes.existing import copies, counting_leaves, uncollected
 from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Event, checked_event_key, dataset_of_key, listens_to
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.last_launch import LastLaunch
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -94,6 +98,31 @@ def replay_events(
     if refusal is not None and not found:
         raise refusal
     return tuple(found)
+
+
+def bring_too_late(
+    transaction: EngineTransaction, state: ScheduleState, app: App, last: LastLaunch, now: datetime, by: By
+) -> None:
+    """Let the job of a key collect what came too late for a repair of it, and was discarded with D-REPAIR.
+
+    Args:
+        last: the last launch of the key.
+    """
+    of = scheme_of_key(app, state.spec, last.key)
+    if of is None:
+        return
+    for leaf in leaves(state.spec.trigger):
+        key = listens_to(state.app, state.ref, leaf, state.spec.program)[0]
+        dataset = app.datasets.get(leaf.trigger.dataset_collected or "")
+        if dataset is None or dataset.partitions is None:
+            continue
+        about = keys_about(dataset.partitions, last.key, of)
+        events = transaction.events(key=key, partitions=about, after=last.since, limit=MAX_EVENTS)
+        outcomes = _Outcomes(transaction, events)
+        late = outcomes.too_late(state.ref)
+        if late:
+            brought = [event for event in events if event.origin is not None or event.id in late]
+            _feed(transaction, state, key, brought, outcomes, now, kind="late", by=by)
 
 
 def _counting(transaction: EngineTransaction, key: str) -> list[ScheduleState]:
@@ -204,10 +233,13 @@ class _Outcomes:
         ids = {each.job for each in deliveries if each.job}
         jobs = {job.id: job for job in reader.jobs(ids=ids)}
         discarded = reader.pruned(PrunedKind.DISCARDED_JOB, ids - jobs.keys())
+        self._late: dict[str, set[str]] = {}
         self._pending: dict[str, set[str]] = {}
         self._consumed: dict[str, set[str]] = {}
         for each in deliveries:
             job = jobs.get(each.job or "")
+            if each.reason == Reason.D_REPAIR.value:
+                self._late.setdefault(each.schedule, set()).add(each.event.id)
             if each.job is None or each.job in discarded:
                 continue
             if job is not None and is_discarded(job.state, job.reason):
@@ -222,6 +254,10 @@ class _Outcomes:
         for event in late.values():
             if event.only_for:
                 self._pending.setdefault(event.only_for, set()).add(event.id)
+
+    def too_late(self, ref: str) -> set[str]:
+        """Return the ids of the events that came too late for a repair of a schedule."""
+        return self._late.get(ref, set())
 
     def collected(self, ref: str, *, again: bool) -> set[str]:
         """Return the ids of the events that a schedule has; with `again` only those that wait."""

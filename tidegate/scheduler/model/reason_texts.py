@@ -175,8 +175,8 @@ REASON_TEXTS: dict[Reason, CodeText] = {
     Reason.D_REPAIR: CodeText(
         cause="the last launched job of its key is provisional, and the event came after `within`, or after"
         " `at_most` repairs: launched alone it would replace what is there by the late part",
-        remedy="`tidegate events replay` brings it: the next job sees it beside what came before; or a longer"
-        " `within` or a higher `at_most` of `repair`",
+        remedy="`tidegate events replay`, or `tidegate schedules trigger` with its key, brings it: the next"
+        " job sees it beside what came before; or a longer `within` or a higher `at_most` of `repair`",
     ),
     Reason.D_KEY: CodeText(
         cause="the event's partition key does not fit the dataset's partitions, or its period had not begun",

@@ -15,6 +15,7 @@ from tidegate.domain.partition_key import WrittenKey, first_key, latest_keys, no
 from tidegate.domain.schedule_keys import dates_written, output_scheme
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.by_hand.statuses import schedule_state, switch
+from tidegate.scheduler.commands.existing_events import bring_too_late
 from tidegate.scheduler.decision.fold.after import opened, record
 from tidegate.scheduler.decision.fold.end_job import discard_entry
 from tidegate.scheduler.decision.launch.dates import date_of_moment
@@ -26,7 +27,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES, LastLaunch
 from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instance, refuse_operation
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.engine_rows import record as record_of
@@ -162,18 +163,10 @@ def trigger(
     new_id = job_id(ref, key, f"manual:{now.isoformat()}")
     if found is None and transaction.jobs(ids=[new_id]):
         raise Refused(f"schedule {ref} was triggered at this instant already", "trigger it once more")
-    entry = Entry(
-        at=now,
-        kind=EntryKind.MANUAL,
-        schedule=ref,
-        job=found.id if found is not None else new_id,
-        data={
-            "action": "force" if force else "trigger",
-            "key": key,
-            **_repairing(transaction, state, key, found),
-            **by.noted,
-        },
-    )
+    last = _repaired(transaction, state, key)
+    facts = {"action": "force" if force else "trigger", "key": key, **_repairing(found, last), **by.noted}
+    id = new_id if found is None else found.id
+    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=ref, job=id, data=facts)
     _refuse_before_its_period(state.spec, app, key, now)
     job = found or opened(entry, state)
     full = is_full(state.spec, view_of(transaction, state, app, job, now).events)
@@ -181,6 +174,8 @@ def trigger(
     refuse_without_partition(view_of(transaction, state, app, job, now))
     transaction.put_jobs([job])
     transaction.add_journal([entry])
+    if last is not None:
+        bring_too_late(transaction, state, app, last, now, by)
     return job
 
 
@@ -191,11 +186,17 @@ def view_of(reader: EngineReader, state: ScheduleState, app: App, job: Job, now:
     return events.view(JobView(app=app, schedule=judged_spec(state.spec, job), job=job), now)
 
 
-def _repairing(reader: EngineReader, state: ScheduleState, key: str, found: Job | None) -> dict[str, Any]:
+def _repaired(reader: EngineReader, state: ScheduleState, key: str) -> LastLaunch | None:
+    """Return the last launch of a key if it is provisional and may be repaired."""
+    if state.spec.for_each is None:
+        return None
+    last = record_of(reader, LAST_LAUNCHES, schedule=state.ref, key=key)
+    return last if last is not None and last.awaits_repair else None
+
+
+def _repairing(found: Job | None, last: LastLaunch | None) -> dict[str, Any]:
     """Return what makes the job of a key a repair, if the last one is provisional."""
-    if state.spec.for_each is None or (found is not None and found.repairs is not None):
-        return {}
-    repairs = repairs_by_hand(record_of(reader, LAST_LAUNCHES, schedule=state.ref, key=key))
+    repairs = None if found is not None and found.repairs is not None else repairs_by_hand(last)
     return {} if repairs is None else {"repairs": msgspec.to_builtins(repairs)}
 
 
