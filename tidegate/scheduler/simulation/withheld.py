@@ -4,9 +4,10 @@
     release               ──► its partitions arrive now, and its job has succeeded
     abandon               ──► the row is gone; its job stays as it is
 
-A row goes by itself as in docs/exactly-once.md: with the next attempt of the same work that publishes or is
-withheld, and with a later run of the same incremental program over the same partitions. A release is refused
-where a later run has replaced one of the partitions, or the instance was paused or is run again.
+A row goes by itself as in docs/exactly-once.md: with the next attempt of the same work, or the work after a
+rerun, that publishes or is withheld, and with a later run of the same incremental program over the same
+partitions. A release is refused where a later run has replaced one of the partitions, or the instance was
+paused or is run again.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES, WithheldPublish
 from tidegate.scheduler.model.refused import InstanceRefused
-from tidegate.scheduler.model.work_of_job import commit_id, is_over, work_of_commit
+from tidegate.scheduler.model.work_of_job import commit_id, is_over, is_work_before, work_of_commit
 from tidegate.scheduler.simulation.launcher import SimulatedRun, written
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -94,13 +95,15 @@ class SimulatedPublishes:
                 "E-STATE", f"{row.commit}: its instance was paused or is run again: {again}"
             )
         for name in _writes(run, app):
-            if app.datasets[name].write_mode() in ("append", "merge"):
+            mode, ref = app.datasets[name].write_mode(), f"{app.name}/{name}"
+            if mode in ("append", "merge"):
                 continue  # an example does not say which keys the rows have
-            for key in _keys(run, app, name):
-                if self._newest.get((f"{app.name}/{name}", key), 0) > run.number:
-                    where = f"{name} {key}".strip()
-                    message = f"{row.commit}: a later run has published {where}: {again}"
-                    raise InstanceRefused("E-STATE", message)
+            later = [key for (of, key), number in self._newest.items() if of == ref and number > run.number]
+            replaced = later if mode == "full" else [key for key in _keys(run, app, name) if key in later]
+            if replaced:
+                where = f"{name} {replaced[0]}".strip()
+                message = f"{row.commit}: a later run has published {where}: {again}"
+                raise InstanceRefused("E-STATE", message)
 
     def _drop_older(self, transaction: EngineTransaction, run: SimulatedRun, app: App, commit: str) -> None:
         """Drop what this publish, or withheld publish, takes the place of."""
@@ -108,7 +111,8 @@ class SimulatedPublishes:
         gone = [
             row.commit
             for row in transaction.due_records(WITHHELD_PUBLISHES, None, MOST)
-            if row.commit == commit or (program is not None and self._reads_again(row.commit, run, program))
+            if is_work_before(row.commit, commit)
+            or (program is not None and self._reads_again(row.commit, run, program))
         ]
         transaction.drop_records(WITHHELD_PUBLISHES, gone)
 
