@@ -110,6 +110,8 @@ def test_a_withheld_publish_fails_the_run_after_an_evaluation_of_each_check(
         (job,) = reader.jobs()
         (*_, entry) = reader.journal(job=job.id)
     assert entry.data["withheld"] == job.id
+    assert entry.data["message"].startswith(f"commit {job.id} is withheld, since 1 of 3 checks failed: ")
+    assert "tidegate commits release" not in entry.data["message"], "it goes once it is released"
 
 
 def test_a_published_run_reports_the_results_of_its_checks_after_its_materialisation(

@@ -157,7 +157,8 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
         run_id, now = context.run.run_id, location.clock()
         # The program has not raised, so the engine makes a further attempt.
         died = isinstance(error, SparkLost | StoreAway)
-        withheld = error.commit if isinstance(error, PublishWithheld) else ""
+        # What helps is said beside the job, as long as its publish is withheld.
+        withheld, noted = (error.commit, error.message) if isinstance(error, PublishWithheld) else ("", text)
         try:
             patiently(
                 lambda: note_failure(
@@ -165,7 +166,7 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
                     work.job,
                     work.attempt,
                     run_id,
-                    text,
+                    noted,
                     now,
                     died=died,
                     withheld=withheld,
