@@ -12,12 +12,14 @@ from tests.server.board.board import DAYS, HOSTILE, HTML, shown
 from tests.server.board.night import APP, SPEC, fill
 from tests.server.sales import deployed
 from tests.server.serving import NS, Served
+from tests.store.commits.sequences import FAILED
 from tests.worlds.samples import job, operation_job
 from tidegate.scheduler.explain.work import work_of
 from tidegate.scheduler.launch.obstacles import note_locations
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES, WithheldPublish
 from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.store]
@@ -135,6 +137,24 @@ def test_what_needs_a_person_has_its_cause_and_one_action(night: Served) -> None
     assert other["says"] == "landing/planes/planes.parquet: the file ends after 4,096 bytes"
     for each in (failed, late, other):
         assert night.client.get(each["href"], headers=HTML).status_code == 200
+
+
+def test_a_withheld_publish_needs_a_person_however_long_ago_it_was(night: Served) -> None:
+    failed = shown(night, "/")["needs"][0]
+    dataset, of = f"{APP}/delays", {"token": 1, "verdicts": (FAILED,)}
+    long_ago = night.now - timedelta(days=30)
+    rows = [
+        WithheldPublish(commit="of-a-job", job=failed["job"], datasets=(dataset,), at=night.now, **of),
+        WithheldPublish(commit="by-hand", job="", datasets=(dataset,), at=long_ago, **of),
+    ]
+    with night.store.transaction() as transaction:
+        transaction.put_records(WITHHELD_PUBLISHES, rows)
+
+    new, *others, old = shown(night, "/")["needs"]
+    assert (new["state"], new["name"], new["key"]) == ("withheld", failed["name"], failed["key"])
+    assert (new["says"], new["href"]) == ("Check rows: 0 rows, at least 1", "/board/commits/of-a-job")
+    assert failed["job"] not in {each["job"] for each in others}, "it takes the place of its failed job"
+    assert (old["state"], old["name"], old["href"]) == ("withheld", dataset, "/board/commits/by-hand")
 
 
 def test_a_reader_is_led_to_pages_and_not_to_actions(night: Served) -> None:

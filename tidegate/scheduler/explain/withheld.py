@@ -121,6 +121,13 @@ def withheld_publishes(reader: EngineReader, apps: Collection[str] | None) -> tu
     return tuple(row for row in rows if apps is None or any(app_of(ref) in apps for ref in row.datasets))
 
 
+def publishes_with_jobs(
+    reader: EngineReader, apps: Collection[str] | None, limit: int
+) -> list[tuple[WithheldPublish, Job | None]]:
+    """Return the oldest withheld publishes into datasets of some apps (None: of all), each with its job."""
+    return _with_jobs(reader, withheld_publishes(reader, apps)[:limit])
+
+
 def outputs_of_jobs(reader: EngineReader, jobs: Collection[str]) -> tuple[WithheldOutput, ...]:
     """Return the withheld publishes of some jobs (ids), oldest first."""
     rows = reader.records(WITHHELD_PUBLISHES, job=jobs) if jobs else ()
@@ -148,9 +155,8 @@ def withheld_output(publish: WithheldPublish, job: Job | None) -> WithheldOutput
     Args:
         job: whose work it is; None for a run that is of no job.
     """
-    datasets = ", ".join(publish.datasets)
+    datasets, found = ", ".join(publish.datasets), failed_checks(publish)
     of = "" if job is None else f" of {job.schedule}" + (f"[{job.key}]" if job.key else "")
-    found = "; ".join(f"check {each.name}: {each.found}" for each in publish.failed)
     return WithheldOutput(
         commit=publish.commit,
         job="" if job is None else job.id,
@@ -161,3 +167,8 @@ def withheld_output(publish: WithheldPublish, job: Job | None) -> WithheldOutput
         since=publish.at,
         text=f"{datasets}{of} since {instant_text(publish.at)}, {found} (commit {publish.commit})",
     )
+
+
+def failed_checks(publish: WithheldPublish) -> str:
+    """Return what the failed checks of a publish have found, in one line."""
+    return "; ".join(f"check {each.name}: {each.found}" for each in publish.failed)

@@ -1,14 +1,16 @@
-"""`tidegate events list --withheld` and `why`: what `checks: passed` does not count yet."""
+"""What is withheld, on the command line: what `checks: passed` does not count yet, and withheld publishes."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.store.commits.sequences import FAILED
 from tests.tidegate.project import Project
 from tidegate.scheduler.decision.asset_checks import Evaluated, Materialised
 from tidegate.scheduler.intake.asset_checks import fold_checks
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.records.withheld import CheckResult
+from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES, WithheldPublish
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -86,3 +88,30 @@ def test_a_replay_feeds_what_was_released_to_those_who_wait_for_checks(withheld:
     assert withheld.json("events", "list", "--withheld") == []
     (replayed,) = withheld.json("events", "replay", "demand", "--again", "--yes")
     assert replayed["schedule"] == "core/each_day"
+
+
+def test_status_and_doctor_have_the_number_of_withheld_publishes_and_the_age_of_the_oldest(
+    deployed: Project,
+) -> None:
+    assert "withheld" not in deployed.run("doctor", exit_code=1)
+    oldest, store = datetime.now(UTC) - timedelta(days=3), deployed.store()
+    rows = [
+        WithheldPublish(commit=commit, job="", token=1, datasets=(dataset,), verdicts=(FAILED,), at=at)
+        for commit, dataset, at in (
+            ("c1", "sales/report", oldest + timedelta(hours=1)),
+            ("c2", "sales/report", oldest),
+            ("c3", "another/report", oldest - timedelta(days=9)),
+        )
+    ]
+    with store.transaction() as transaction:
+        transaction.put_records(WITHHELD_PUBLISHES, rows)
+    store.close()
+
+    since = f"2, the oldest for 3d, since {oldest:%Y-%m-%d %H:%M:%S}Z"
+    assert f"{since}; `tidegate commits list`" in deployed.run("status", exit_code=1)
+    assert f"note  withheld publishes: {since}" in deployed.run("doctor", exit_code=1)
+    work = deployed.json("status", exit_code=1)["work"]
+    assert (work["withheld"], datetime.fromisoformat(work["oldest_withheld"])) == (2, oldest)
+    with store.transaction() as transaction:
+        transaction.drop_records(WITHHELD_PUBLISHES, ["c1", "c2"])
+    assert "withheld publishes   0\n" in deployed.run("status", exit_code=1)

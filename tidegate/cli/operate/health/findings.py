@@ -10,6 +10,7 @@ from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
 from tidegate.domain.wording import first_of
 from tidegate.scheduler.explain.missed import SilentCron
+from tidegate.scheduler.explain.operations.measure_text import age_text
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.obstacle import LocationState
@@ -87,15 +88,20 @@ class Engine:
     hostless: Sequence[str] = ()
 
 
-def withheld_findings(work: "Work") -> Iterator[Finding]:
+def withheld_findings(work: "Work", now: datetime) -> Iterator[Finding]:
     """Yield a finding if publishes are withheld: they wait for a person, without end."""
-    if work.oldest_withheld is not None:
-        yield Finding(
-            part="withheld publishes",
-            health=Health.NOTE,
-            text=f"{work.withheld:,}, the oldest since {instant(work.oldest_withheld)}",
-            remedy="`tidegate commits list` names them; release or abandon each",
-        )
+    if work.withheld:
+        remedy = "`tidegate commits list` names them; release or abandon each"
+        text = withheld_text(work, now)
+        yield Finding(part="withheld publishes", health=Health.NOTE, text=text, remedy=remedy)
+
+
+def withheld_text(work: "Work", now: datetime) -> str:
+    """Return how many publishes are withheld, and since when the oldest of them."""
+    since = work.oldest_withheld
+    if since is None:
+        return "0"
+    return f"{work.withheld:,}, the oldest for {age_text(now - since)}, since {instant(since)}"
 
 
 def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:

@@ -70,7 +70,7 @@ def findings(
         found += engine_findings(engine, now, settings.tick_seconds)
         found += channel_findings(settings.alerts.channels, alerts)
         found += _damaged_tables(settings, engine.apps) if thorough else []
-        found += withheld_findings(work) if thorough else []
+        found += withheld_findings(work, now) if thorough else []
         hosted = engine.host is not None and engine.host.holds(now)
     found += dagster_findings(state, now, hosted=hosted)
     return found + list(second_set(state)), work

@@ -47,30 +47,30 @@ def status(format: FormatOption = Format.TEXT) -> None:
     if format is Format.JSON:
         print_json({"project": settings.name, "at": now, "alive": alive, "parts": found, "work": work})
     else:
-        _print(settings.name, found, work, alive=alive)
+        _print(settings.name, found, work, now, alive=alive)
     if not alive:
         raise typer.Exit(1)
 
 
-def _print(project: str, found: "list[Finding]", work: "Work | None", *, alive: bool) -> None:
+def _print(project: str, found: "list[Finding]", work: "Work | None", now: datetime, *, alive: bool) -> None:
     word = typer.style("alive", fg="green") if alive else typer.style("not alive", fg="red", bold=True)
     typer.echo(f"{project}: {word}")
     print_table(["", "part", "state"], [[each.health, each.part, each.text] for each in found])
     if work is not None:
         typer.echo("")
-        print_table(["work", ""], _rows(work))
+        print_table(["work", ""], _rows(work, now))
     if not alive:
         typer.echo("\n`tidegate doctor` says what to do.")
 
 
-def _rows(work: "Work") -> list[list[str]]:
+def _rows(work: "Work", now: datetime) -> list[list[str]]:
     return [
         ["running", f"{work.running:,}"],
         ["waiting", f"{work.waiting:,}"],
         ["oldest waiting", "-" if work.oldest_waiting is None else _oldest(work.oldest_waiting)],
         ["dead letters", _dead(work.dead_letters)],
         ["failed in 24 hours", f"{work.failed:,}"],
-        ["withheld publishes", _withheld(work)],
+        ["withheld publishes", _withheld(work, now)],
         ["late", f"{work.late:,}; `tidegate late`" if work.late else "0"],
         ["apps on hold", ", ".join(work.held) or "-"],
     ]
@@ -81,10 +81,11 @@ def _oldest(oldest: "Oldest") -> str:
     return f"{name}, since {instant(oldest.since)}, {oldest.reason or oldest.state.value}"
 
 
-def _withheld(work: "Work") -> str:
-    if work.oldest_withheld is None:
-        return "0"
-    return f"{work.withheld:,}, the oldest since {instant(work.oldest_withheld)}; `tidegate commits list`"
+def _withheld(work: "Work", now: datetime) -> str:
+    from tidegate.cli.operate.health.findings import withheld_text
+
+    listed = "; `tidegate commits list`" if work.withheld else ""
+    return f"{withheld_text(work, now)}{listed}"
 
 
 def _dead(letters: int) -> str:

@@ -1,4 +1,9 @@
-"""What needs a person: what has failed and what is late, the newest first, with its cause and one action."""
+"""What needs a person, the newest first, with its cause and one action.
+
+a job has failed in the last 24 hours   what runs it again
+a publish is withheld, however long     its page, which releases or abandons it
+a job or a period is late               what lets it go on
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -9,6 +14,7 @@ from tidegate.domain.wording import capitalized, first_of, plural
 from tidegate.listings.actions import refusal_of
 from tidegate.listings.late import Late
 from tidegate.scheduler.explain.answer import deepest_cause
+from tidegate.scheduler.explain.withheld import failed_checks, publishes_with_jobs
 from tidegate.scheduler.explain.work import RECENTLY
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.records.token import Role
@@ -25,6 +31,9 @@ FAILED_READ = 50
 
 MISSING_SHOWN = 3
 
+WITHHELD_READ = 50
+"""Those that are withheld for longest; `tidegate commits list` has all."""
+
 FAILED_HELPS = ("requeue", "retry", "rerun", "mark_successful")
 """What helps a failed job, the first one that would not be refused."""
 
@@ -38,12 +47,12 @@ class Need(Value, kw_only=True):
     """Something that needs a person.
 
     Attributes:
-        state: failed or late.
+        state: failed, withheld or late.
         name: "app/name" of a schedule, task or dataset.
         key: of the job, or the period.
         job: its id; "" for a dataset.
         says: the cause in one line.
-        at: when it failed, or was due.
+        at: when it failed, was withheld, or was due.
         action: what helps, in a word.
         href: of the page that does it, or shows more.
     """
@@ -68,11 +77,13 @@ def needs(
 ) -> tuple[Need, ...]:
     """Return what needs a person, the newest first."""
     failed = reader.jobs(apps=apps, states=(JobState.FAILED,), ended_since=now - RECENTLY, limit=FAILED_READ)
-    pipelines = [job for job in failed if job.maintenance is None]
+    withheld = [*_of_withheld(reader, apps)]
+    decided_there = {need.job for need in withheld}
+    pipelines = [job for job in failed if job.maintenance is None and job.id not in decided_there]
     newest = sorted(pipelines, key=lambda job: (job.ended_at or job.opened_at, job.id), reverse=True)
     acts = caller.may(Role.OPERATE)
     found = [_of_failed(reader, now, job, acts) for job in newest[:NEEDS_MAX]]
-    found += _of_late(reader, now, zone, late[:NEEDS_MAX], acts)
+    found += [*withheld, *_of_late(reader, now, zone, late[:NEEDS_MAX], acts)]
     return tuple(sorted(found, key=lambda each: (each.at, each.name), reverse=True)[:NEEDS_MAX])
 
 
@@ -88,6 +99,21 @@ def _of_failed(reader: ListingReader, now: datetime, job: Job, acts: bool) -> Ne
         action=action,
         href=href,
     )
+
+
+def _of_withheld(reader: ListingReader, apps: frozenset[str] | None) -> Iterator[Need]:
+    """Yield the withheld publishes. A person decides about one on its page, where the verdicts are."""
+    for publish, job in publishes_with_jobs(reader, apps, WITHHELD_READ):
+        yield Need(
+            state="withheld",
+            name=publish.datasets[0] if job is None else job.schedule,
+            key="" if job is None else job.key,
+            job="" if job is None else job.id,
+            says=capitalized(failed_checks(publish)),
+            at=publish.at,
+            action="Open",
+            href=f"/board/commits/{quote(publish.commit)}",
+        )
 
 
 def _action(reader: ListingReader, now: datetime, job: Job, wanted: Sequence[str]) -> tuple[str, str]:
