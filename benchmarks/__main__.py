@@ -1,8 +1,8 @@
 """`python -m benchmarks [--short] [NAME …]`: all benchmarks, or those named, one after the other.
 
-A benchmark is a module with a `main()` that prints its figures and a reference measured in the same run. If
-that takes `short`, it measures with `--short` less often, or less of it, in a minute or a few. The exit code
-is 1 if a benchmark fails.
+A benchmark is a module here, or in `curves`, with a `main()` that prints its figures and a reference measured
+in the same run. If that takes `short`, it measures with `--short` less often, or less of it, in a minute or a
+few. The exit code is 1 if a benchmark fails.
 """
 
 import argparse
@@ -20,7 +20,7 @@ def main(names: Sequence[str], *, short: bool) -> int:
     """Run benchmarks and return the number of failures."""
     failures = 0
     for module in names:
-        benchmark = importlib.import_module(f"benchmarks.{module}")
+        benchmark = importlib.import_module(_all()[module])
         if not hasattr(benchmark, "main"):
             continue
         print(f"\n== {module}", flush=True)
@@ -39,9 +39,15 @@ def _run(measure: Callable[..., int], *, short: bool) -> int:
     return measure(short=short) if "short" in inspect.signature(measure).parameters else measure()
 
 
-def _all() -> list[str]:
-    found = (module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]))
-    return sorted(name for name in found if not name.startswith("_"))
+def _all() -> dict[str, str]:
+    """Return the module of each name."""
+    folder = str(Path(__file__).parent)
+    found = {
+        module.name: f"{package}.{module.name}"
+        for path, package in ((folder, "benchmarks"), (f"{folder}/curves", "benchmarks.curves"))
+        for module in pkgutil.iter_modules([path])
+    }
+    return {name: path for name, path in sorted(found.items()) if not name.startswith("_")}
 
 
 if __name__ == "__main__":
@@ -51,4 +57,4 @@ if __name__ == "__main__":
     )
     given.add_argument("--short", action="store_true", help="measure less often, or less of it")
     asked = given.parse_args()
-    sys.exit(min(main(asked.names or _all(), short=asked.short), 1))
+    sys.exit(min(main(asked.names or [*_all()], short=asked.short), 1))

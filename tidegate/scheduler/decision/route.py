@@ -45,7 +45,9 @@ class Router:
     """Routes events to the open jobs of some schedules, one event after the other.
 
     Args:
-        waiting: their waiting jobs, the oldest first; closed ones are ignored.
+        open_jobs: returns the open jobs of a key of a schedule ("app/name"), the oldest first, as they were
+            before this router; without a key, those of all keys.
+        whole: schedules of which all open jobs are read first (`joins_any_key`).
         view_with: completes the view of a job with the events that it has collected, those before this router
             and further ones.
         former: returns the last launch of a key of a schedule ("app/name"), and whether its job consumed an
@@ -61,10 +63,13 @@ class Router:
 
     def __init__(
         self,
-        waiting: Iterable[Job],
+        open_jobs: Callable[[str, str | None], Iterable[Job]],
+        whole: Iterable[str],
         view_with: Callable[[JobView, Sequence[Delivery]], JobView],
         former: Callable[[str, str, Event], tuple[LastLaunch, bool] | None] = without_former,
     ) -> None:
+        self._open_jobs = open_jobs
+        self._read: set[tuple[str, str | None]] = set()
         self._view_with = view_with
         self._former = former
         # By schedule and key, the oldest first: a carried change may leave several jobs of a key open.
@@ -73,14 +78,21 @@ class Router:
         self._had: dict[str, int] = {}
         self._joining: dict[str, set[str]] = {}
         self._joined: dict[tuple[str, str], tuple[str, str]] = {}
-        for job in waiting:
-            if not job.closed:
-                self._open.setdefault(job.schedule, {}).setdefault(job.key, {})[job.id] = job
         self.changed: dict[str, Job] = {}
         self.delivered: list[Delivery] = []
         self.opened: list[Entry] = []
         self.dated: dict[str, str] = {}
         self.repairing: dict[tuple[str, str], Repairs] = {}
+        for schedule in whole:
+            self._read_open(schedule, None)
+
+    def _read_open(self, schedule: str, key: str | None) -> None:
+        """Read the open jobs of a key, or of all keys, once."""
+        if not self._read.isdisjoint(((schedule, None), (schedule, key))):
+            return
+        self._read.add((schedule, key))
+        for job in self._open_jobs(schedule, key):
+            self._open.setdefault(schedule, {}).setdefault(job.key, {})[job.id] = job
 
     def route(
         self, event: Event, listener: Subscription, state: ScheduleState, app: App, now: datetime
@@ -182,6 +194,9 @@ class Router:
 
     def _waiting(self, key: str, state: ScheduleState, app: App) -> Job | None:
         """Return the waiting job that an event of a key joins, the oldest of several; None without one."""
+        self._read_open(state.ref, key)
+        if state.spec.keyed_by_date:
+            self._read_open(state.ref, KEY_OF_POOLED_EVENTS)
         jobs = self._open.get(state.ref, {})
         mine = next(iter(jobs.get(key, {}).values()), None)
         if not state.spec.keyed_by_date:
@@ -273,6 +288,16 @@ def _refusal(event: Event, state: ScheduleState) -> Reason | None:
         # It became active either with its deployment, or later by a resume.
         return Reason.D_UPDATED if state.active_since == state.deployed_at else Reason.D_SUSPENDED
     return None
+
+
+def joins_any_key(event: Event, schedule: Schedule) -> bool:
+    """Return whether an event may join a job of any key: a fire joins those of all keys of `for_each`.
+
+    With `batching: date` what has no date joins the oldest job.
+    """
+    if schedule.keyed_by_date:
+        return event.scheduled_for is None
+    return schedule.for_each is not None and event.kind is EventKind.FIRE
 
 
 def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:

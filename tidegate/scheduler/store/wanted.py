@@ -11,10 +11,22 @@ from typing import TypedDict
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import Status
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.alert import AlertState
+
+
+def open_place(schedule: str, key: str) -> str:
+    """Return the name of a key of a schedule: by it the jobs are found that an event of the key joins."""
+    # No name has the separator.
+    return f"{schedule}\x01{key}"
+
+
+def open_for(job: Job) -> str | None:
+    """Return the key of a schedule (`open_place`) whose events join a job; None for one that none joins."""
+    joined = job.waiting and not job.closed and job.instance is None and job.maintenance is None
+    return open_place(job.schedule, job.key) if joined else None
 
 
 class JobsWanted(TypedDict, total=False):
@@ -25,6 +37,7 @@ class JobsWanted(TypedDict, total=False):
         hashes: the first `SHORT_DIGITS` digits of that.
         blocked_on: resources that jobs lack which wait, or gave back their slots.
         repairs: only jobs that repair others.
+        open_for: keys of schedules (`open_place`) of jobs that wait and that events still join.
         since, until: the earliest and the latest `opened_at`.
         ended_since: the earliest `ended_at`.
         before: `opened_at` and id; only jobs that come before these.
@@ -40,6 +53,7 @@ class JobsWanted(TypedDict, total=False):
     reason: Reason | None
     blocked_on: Collection[str] | None
     repairs: bool
+    open_for: Collection[str] | None
     since: datetime | None
     until: datetime | None
     ended_since: datetime | None

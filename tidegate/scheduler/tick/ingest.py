@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
-from tidegate.scheduler.decision.route import Router, leaf_at
+from tidegate.scheduler.decision.route import Router, joins_any_key, leaf_at
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import (
     NO_SCHEDULE,
@@ -155,8 +155,15 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> list
     states = {ref: work.schedule(ref) for ref in refs}
     apps = load_apps(work, states.values())
     work.last.prefetch(((event, each) for event in events for each in listeners[event.key]), states, apps)
+    whole = {
+        each.schedule
+        for event in events
+        for each in listeners[event.key]
+        if joins_any_key(event, states[each.schedule].spec)
+    }
     router = Router(
-        work.waiting_jobs(refs),
+        work.open_jobs.of,
+        sorted(whole),
         lambda view, added: work.held.view_with(view, added, instant),
         work.last.former(states),
     )

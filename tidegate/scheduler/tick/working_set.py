@@ -27,6 +27,8 @@ from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues, first_page
 from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.last_launches import LastLaunches
+from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.open_jobs import OpenJobs
 from tidegate.scheduler.tick.pending import PendingWrites
 
 V = TypeVar("V", bound=Value)
@@ -42,6 +44,7 @@ class WorkingSet:
 
     Attributes:
         held, queues, last: events of its jobs, woken queues of blocked jobs, and last launches of keys.
+        open_jobs: the jobs that events may join.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class WorkingSet:
         self._records: dict[str, dict[str, Any]] = {}
         self._states: dict[str, ScheduleState] = {}
         self._jobs: dict[str, Job] = {}
-        self._jobs_of_schedule: dict[str, dict[str, None]] = {}
+        self.open_jobs = OpenJobs(transaction, self._jobs, self._cache_job)
         self.held = HeldEvents(transaction, self.flush)
         self.last = LastLaunches(transaction)
         self._slots: dict[str, int] = {}
@@ -85,7 +88,8 @@ class WorkingSet:
         listeners = self.listeners({event.key for event in self._events})
         refs = {listener.schedule for each in listeners.values() for listener in each}
         self.schedules(refs=refs | {job.schedule for job in self._jobs.values()})
-        self.waiting_jobs(refs)
+        states = {ref: self._states[ref] for ref in refs}
+        self.open_jobs.prefetch(self._events, listeners, states, load_apps(self, states.values()))
         self.held.prefetch(self._jobs.values(), (event.partition or "" for event in self._events))
 
     # --- due rows ---
@@ -193,20 +197,8 @@ class WorkingSet:
 
     def waiting_jobs(self, refs: Collection[str]) -> list[Job]:
         """Return every waiting job of some schedules, by `opened_at` and id."""
-        missing = {each for each in refs if each not in self._jobs_of_schedule}
-        if missing:
-            for ref in missing:
-                self._jobs_of_schedule[ref] = {}
-            for job in self._transaction.jobs(schedules=missing, states=WAITING):
-                if job.id not in self._jobs:
-                    self._cache_job(job)
-            for job in self._jobs.values():
-                if job.schedule in missing:
-                    self._jobs_of_schedule[job.schedule][job.id] = None
-        found = [
-            self._jobs[id] for ref in refs for id in self._jobs_of_schedule[ref] if self._jobs[id].waiting
-        ]
-        return sorted(found, key=lambda job: (job.opened_at, job.id))
+        found = self._flushed.jobs(schedules=refs, states=WAITING)
+        return [self._jobs.get(job.id, job) for job in found]
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """Return the number of taken slots of each resource. Every resource has an entry."""
@@ -284,8 +276,6 @@ class WorkingSet:
             if job.id not in self._jobs:
                 self.held.mark_opened(job.id)
             self._cache_job(job)
-            if job.schedule in self._jobs_of_schedule:
-                self._jobs_of_schedule[job.schedule][job.id] = None
             self._pending.jobs[job.id] = None
 
     def add_events(self, events: Sequence[Event]) -> None:
@@ -345,5 +335,6 @@ class WorkingSet:
 
     def _cache_job(self, job: Job) -> None:
         self._jobs[job.id] = job
+        self.open_jobs.note(job)
         if job.decided_when_due and job.next_check_at is not None and job.next_check_at <= self.until:
             self._due_jobs.add(job.next_check_at, job.id)

@@ -12,7 +12,7 @@ from tidegate.scheduler.model.job import SHORT_DIGITS, Job, JobState, hash_of
 from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
-from tidegate.scheduler.store.wanted import JobsWanted
+from tidegate.scheduler.store.wanted import JobsWanted, open_for
 
 
 class JobReader:
@@ -124,7 +124,8 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
     states, schedules, apps = wanted.get("states"), wanted.get("schedules"), wanted.get("apps")
     reason, blocked_on, before = wanted.get("reason"), wanted.get("blocked_on"), wanted.get("before")
     since, until, ended_since = wanted.get("since"), wanted.get("until"), wanted.get("ended_since")
-    begins, hashes, repairs = wanted.get("begins") or "", wanted.get("hashes"), wanted.get("repairs")
+    begins, hashes = wanted.get("begins") or "", wanted.get("hashes")
+    repairs, places = wanted.get("repairs"), wanted.get("open_for")
     for job in jobs:
         if (
             # The state first: it is what leaves out most jobs at the least cost.
@@ -136,6 +137,7 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
             and reason in (None, job.reason)
             and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
             and (not repairs or job.repairs is not None)
+            and (places is None or open_for(job) in places)
             and (since is None or job.opened_at >= since)
             and (until is None or job.opened_at <= until)
             and (ended_since is None or has_ended_since(job, ended_since))

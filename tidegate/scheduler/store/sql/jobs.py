@@ -41,6 +41,7 @@ WANTED = Filters(
         "schedules": _JOBS.schedule,
         "states": _JOBS.state,
         "blocked_on": _JOBS.blocked_on,
+        "open_for": _JOBS.open_for,
     },
     equals={"reason": _JOBS.reason},
     bounds={

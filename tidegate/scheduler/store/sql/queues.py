@@ -42,7 +42,8 @@ _JOBS = tables.jobs.c
 Index(
     "ix_jobs_blocked_on",
     _JOBS.blocked_on,
-    _JOBS.state,
+    # A wake passes over those in queues.
+    _JOBS.queue,
     sqlite_where=_JOBS.blocked_on.is_not(None),
     postgresql_where=_JOBS.blocked_on.is_not(None),
 )

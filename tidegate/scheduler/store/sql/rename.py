@@ -73,6 +73,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
             tables.jobs.c.schedule,
             JOURNAL_TABLE.c.schedule,
             tables.jobs.c.late_of,
+            tables.jobs.c.open_for,
         ):
             move_prefix(connection, column, f"{old}/", f"{new}/")
         for prefix in (KEY, KEY_OF_BACKFILL):
@@ -104,7 +105,7 @@ def _schedules(connection: Connection, names: Renames) -> None:
         connection.execute(
             update(tables.jobs)
             .where(jobs.schedule == old, jobs.maintenance.is_(None))
-            .values(schedule=new, app=app_of(new))
+            .values(schedule=new, app=app_of(new), open_for=new + func.substr(jobs.open_for, len(old) + 1))
         )
         move_prefix(connection, tables.cursors.c.name, f"report:{old}:", f"report:{new}:")
         for prefix in (KEY, KEY_OF_BACKFILL):

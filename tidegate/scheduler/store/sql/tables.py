@@ -211,6 +211,8 @@ jobs = Table(
     # Of a job in a queue (`sql.queues`), or in the outbox.
     Column("queue", Name),
     Column("launch_rank", Name),
+    # Of a job that events still join: its schedule and its key (`store.wanted`).
+    Column("open_for", Name),
 )
 partial_index(
     "ix_jobs_instances",
@@ -240,6 +242,7 @@ partial_index(
 Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
 partial_index("ix_jobs_reason", jobs.c.reason, jobs.c.opened_at, jobs.c.id, where=jobs.c.reason.is_not(None))
 partial_index("ix_jobs_due", jobs.c.due_at, jobs.c.id, where=jobs.c.due_at.is_not(None))
+partial_index("ix_jobs_open_for", jobs.c.open_for, where=jobs.c.open_for.is_not(None))
 partial_index("ix_jobs_late", jobs.c.late_of, where=jobs.c.late_of.is_not(None))
 
 # Its literals are those of the index: with parameters in their place neither database would use it.

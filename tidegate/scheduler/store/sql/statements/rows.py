@@ -15,6 +15,7 @@ from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec, Held, Row, as_held, instant, microseconds
+from tidegate.scheduler.store.wanted import open_for
 
 
 def _due_at(job: Job) -> datetime | None:
@@ -54,6 +55,7 @@ JOBS = Codec(
         "real_at": lambda job: None if (each := _instance(job)) is None or each.empty else each.scheduled,
         "queue": lambda job: queue_of(job) if offer_rank(job) is None else tables.OUTBOX,
         "launch_rank": lambda job: offer_rank(job) or (None if queue_of(job) is None else launch_rank(job)),
+        "open_for": open_for,
         "late_of": lambda job: None if job.late_at is None or job.state in FINISHED else job.schedule,
     },
 )
