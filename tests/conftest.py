@@ -111,6 +111,17 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["JDK_JAVA_OPTIONS"] = f"{java_options(archive_file())} {LONG_SERVICE}"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> bool | None:
+    """One thread watches all tests."""
+    from tests.workers import LIMITS
+
+    if settings.method != "thread":
+        return None
+    LIMITS.begin(item, settings)
+    return True
+
+
 def pytest_runtest_logstart(nodeid: str) -> None:
     """A worker begins with its first file."""
     if os.environ.get("PYTEST_XDIST_WORKER") and not BEGUN:

@@ -1,11 +1,13 @@
 """Files with Spark stay with the worker that has a session, until the others have nothing else to do."""
 
+import queue
 from collections import OrderedDict
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.workers import MOST_JVMS, Scheduling, choose, needs_spark, scope_of
+from tests.workers import LIMITS, MOST_JVMS, Limits, Scheduling, choose, needs_spark, scope_of
 
 SPARK = "tests/spark_jobs/iceberg/test_table.py"
 LIVE = "tests/dagster_defs/live/test_live.py"
@@ -69,3 +71,24 @@ def test_when_enough_workers_have_a_session_the_others_end_before_the_last_files
 def test_a_file_is_taken_whole_and_some_folders_too() -> None:
     assert scope_of(f"{PLAIN}::test_x[a::b]") == PLAIN
     assert scope_of("tests/installed/test_wheel.py::test_x") == "tests/installed"
+
+
+def test_a_test_whose_time_is_up_is_ended_and_one_that_has_ended_is_not() -> None:
+    ended = queue.Queue[tuple[Any, Any]]()
+    limits = Limits(lambda *found: ended.put(found), look_seconds=0.01)
+    quick, slow = SimpleNamespace(name="quick"), SimpleNamespace(name="slow")
+
+    limits.begin(quick, SimpleNamespace(timeout=0.05))
+    quick.cancel_timeout()
+    with pytest.raises(queue.Empty):
+        ended.get(timeout=0.2)
+
+    settings = SimpleNamespace(timeout=0.05)
+    limits.begin(slow, settings)
+    assert ended.get(timeout=30) == (slow, settings)
+    slow.cancel_timeout()
+
+
+def test_the_tests_of_this_process_are_watched_so(request: pytest.FixtureRequest) -> None:
+    limit: Any = request.node
+    assert limit.cancel_timeout == LIMITS.cancel

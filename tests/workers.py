@@ -1,18 +1,22 @@
-"""Which worker takes which file: those with a Spark session go to one, as long as there are others.
+"""Which worker takes which file, and how long a test may take.
 
-A session costs seconds of processor time, and its JVM is slow until it has compiled what it often does.
-So the first worker begins with Spark, and one other starts a JVM of its own when nothing else is left; the
-rest are done then. The others give way to the first one a little (`give_way`), which has the longest queue.
-Files of one folder that share what is built for all of them are taken together.
+Files with a Spark session go to one worker, as long as there are others. A session costs seconds of processor
+time, and its JVM is slow until it has compiled what it often does. So the first worker begins with Spark, and
+one other starts a JVM of its own when nothing else is left; the rest are done then. The others give way to
+the first one a little (`give_way`), which has the longest queue. Files of one folder that share what is
+built for all of them are taken together.
 """
 
 import os
+import threading
+import time
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_timeout
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
@@ -28,6 +32,9 @@ MOST_JVMS = 2
 
 NICE = 3
 """By how much workers without Spark lower their priority, and so that of the processes that they start."""
+
+LOOK_SECONDS = 1.0
+"""How often a worker looks whether the time of a test is up."""
 
 
 class Scheduling(LoadFileScheduling):
@@ -90,3 +97,40 @@ def needs_spark(scope: str) -> bool:
         return False
     text = file.read_text("utf-8")
     return "SparkSession" in text or (scope.startswith(WITH_SPARK) and "pytest.mark.spark" in text)
+
+
+class Limits:
+    """When the time of the test that runs is up: one thread watches all tests.
+
+    pytest-timeout starts a thread for each, and waits for its end: half of what a test of a millisecond took.
+
+    Args:
+        end: ends this process, and says what its threads do.
+    """
+
+    def __init__(self, end: Any = pytest_timeout.timeout_timer, look_seconds: float = LOOK_SECONDS) -> None:
+        self._end, self._look_seconds = end, look_seconds
+        self._running: tuple[float, pytest.Item, Any] | None = None
+        self._thread = threading.Thread(target=self._watch, name="limits of tests", daemon=True)
+
+    def begin(self, item: Any, settings: Any) -> None:
+        """Note when the time of a test is up; pytest-timeout calls its `cancel_timeout` at its end."""
+        self._running = time.monotonic() + settings.timeout, item, settings
+        item.cancel_timeout = self.cancel
+        if not self._thread.ident:
+            self._thread.start()
+
+    def cancel(self) -> None:
+        """The test has ended."""
+        self._running = None
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(self._look_seconds)
+            running = self._running
+            if running is not None and time.monotonic() > running[0]:
+                self._end(*running[1:])
+
+
+LIMITS = Limits()
+"""Those of this process."""

@@ -14,6 +14,11 @@ DAYS = ("2026-03-07", "2026-03-09")
 HTML = {"Accept": "text/html"}
 HOSTILE = "<script>alert(1)</script>"
 
+LIKE_JOBS = tuple(
+    f"/board/{name}" for name in ("commits", "events", "gauges", "late", "overrides", "tasks", "watermarks")
+)
+"""Lists of the template of `/board/jobs`, of rows without actions: a soak alone looks at each so closely."""
+
 
 def fill(server: Served) -> Served:
     """Open a job that waits for its window, and one that has failed with a hostile message."""

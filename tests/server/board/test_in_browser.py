@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.effort import EFFORT
+from tests.server.board.board import LIKE_JOBS
 from tests.server.board.person import STEPS, Person
 from tests.server.board.seeded import report, run_job, seeded
-from tests.server.board.visit import Visit, signed_in, visit
+from tests.server.board.visit import CROSSED, LOOKS, Looks, Visit, signed_in, visit
 from tidegate.server.board.rendering import PAGES
 
 pytestmark = pytest.mark.store  # a process of its own
@@ -73,7 +74,14 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 def visits(browser: Browser, address: str) -> list[Visit]:
     """What each page is like; each is loaded once."""
     with signed_in(browser, address) as page:
-        return [visit(page, path) for path in _all_paths(page)]
+        return [visit(page, path, _looks(number, path)) for number, path in enumerate(_all_paths(page))]
+
+
+def _looks(number: int, path: str) -> Looks:
+    """Each width and each scheme once, in turns; in a soak, each width in each scheme."""
+    if EFFORT > 1:
+        return LOOKS
+    return () if path in LIKE_JOBS else CROSSED[number % 2]
 
 
 def test_a_visit_finds_what_is_wrong(page: Page):
@@ -84,7 +92,10 @@ def test_a_visit_finds_what_is_wrong(page: Page):
 
 
 def test_nothing_is_wrong_with_any_page(visits: list[Visit]):
-    """Axe finds nothing of any impact, wide and narrow, light and dark, and no page scrolls sideways."""
+    """Axe finds nothing of any impact, wide and narrow, light and dark, and no page scrolls sideways.
+
+    Colours are looked at in two of these four looks of each page, in turns, and in a soak in all of them.
+    """
     assert [found for each in visits for found in each.wrong] == []
 
 

@@ -1,9 +1,9 @@
 """What a page of the board is like in a browser: one visit answers all that is asked of each page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import axe_playwright_python
 import httpx
@@ -22,6 +22,14 @@ HOST = "http://127.0.0.1:8080"
 
 WIDE: ViewportSize = {"width": 1400, "height": 900}
 NARROW: ViewportSize = {"width": 400, "height": 800}
+SIZES = {"wide": WIDE, "narrow": NARROW}
+
+Looks = Sequence[tuple[Literal["wide", "narrow"], Literal["dark", "light"]]]
+LOOKS: Looks = (("narrow", "dark"), ("wide", "dark"), ("wide", "light"), ("narrow", "light"))
+"""Each width in each scheme."""
+
+CROSSED: tuple[Looks, Looks] = (LOOKS[::2], LOOKS[1::2])
+"""Both widths and both schemes, in two ways."""
 
 KEEP_SOME_ALIKE = """() => {
     const names = ["href", "id", "title", "datetime", "aria-label", "aria-labelledby"];
@@ -118,24 +126,29 @@ class Visit(NamedTuple):
     forms: set[str]
 
 
-def visit(page: Page, path: str) -> Visit:
-    """Load a page, and look at it wide and narrow, in both schemes."""
+def visit(page: Page, path: str, looks: Looks = LOOKS) -> Visit:
+    """Load a page, and look at it wide and narrow.
+
+    Args:
+        looks: those in which its colours are looked at; without any, only its forms are.
+    """
     answered = page.goto(path)
     assert answered is not None and answered.ok, path
     shown, wrong = forms(page), list[Found]()
-    page.evaluate(AXE)
-    for name, size in (("wide", WIDE), ("narrow", NARROW)):
-        page.set_viewport_size(size)
-        wrong += _sideways(page, path, name, size["width"])
-        wrong += _axe(page, path, name, {"rules": {CONTRAST: {"enabled": False}}})
-    page.evaluate(KEEP_SOME_ALIKE)
-    contrast = {"runOnly": {"type": "rule", "values": [CONTRAST]}}
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme)
-        for name, size in (("wide", WIDE), ("narrow", NARROW)):
+    if looks:
+        page.evaluate(AXE)
+        for name, size in SIZES.items():
             page.set_viewport_size(size)
+            wrong += _sideways(page, path, name, size["width"])
+            wrong += _axe(page, path, name, {"rules": {CONTRAST: {"enabled": False}}})
+        page.evaluate(KEEP_SOME_ALIKE)
+        contrast = {"runOnly": {"type": "rule", "values": [CONTRAST]}}
+        for name, scheme in looks:
+            page.set_viewport_size(SIZES[name])
+            page.emulate_media(color_scheme=scheme)
             wrong += _axe(page, path, f"{name}, {scheme}", contrast)
-    page.set_viewport_size(WIDE)
+        page.set_viewport_size(WIDE)
+        page.emulate_media(color_scheme="light")
     return Visit(path, wrong, shown)
 
 
