@@ -6,12 +6,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.effort import only
 from tests.existing.world import Acme, served
 from tidegate.processes.site import ManagedProcess
 from tidegate.scheduler.model.job import JobState
 
-pytestmark = [pytest.mark.dagster, pytest.mark.slow]
+pytestmark = [pytest.mark.dagster, pytest.mark.soak]  # test_jobs.py dies at all these moments, in one process
 
 CORE = """
 app: core
@@ -60,10 +59,7 @@ def running(acme: Acme, *command: str) -> Iterator[ManagedProcess]:
         process.stop()
 
 
-@pytest.mark.parametrize(
-    ("statement", "moment", "runs"),
-    only(KILLS, KILLS[1]),  # test_jobs.py dies at all of these moments, in one process
-)
+@pytest.mark.parametrize(("statement", "moment", "runs"), KILLS)
 def test_a_host_is_killed_at_the_run_of_an_existing_job_and_the_next_host_leaves_one_run(
     acme: Acme, statement: str, moment: str, runs: int
 ) -> None:
