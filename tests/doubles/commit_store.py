@@ -47,6 +47,8 @@ class MemoryCommitStepStore(MemoryAttempts, CommitStepStore):
         self._abandoned: dict[str, AbandonedCommit] = {}
         self._outputs: dict[str, dict[str, OutputRecord]] = {}
         self._withheld: dict[str, tuple[WithheldCommit, frozenset[tuple[str, str, str]]]] = {}
+        self.events: dict[tuple[str, str], list[int]] = {}
+        """The numbers of rows of the events of each partition, oldest first, by dataset and key."""
 
     def put(
         self,
@@ -62,6 +64,12 @@ class MemoryCommitStepStore(MemoryAttempts, CommitStepStore):
             if refusal is None:
                 self._store(commit, datasets, token, body, moves)
             return refusal or "stored"
+
+    def reported_rows(
+        self, dataset: str, keys: Sequence[str], newest: int
+    ) -> Mapping[str, tuple[int, ...]]:
+        found = {key: tuple(self.events.get((dataset, key), ())[::-1][:newest]) for key in keys}
+        return {key: rows for key, rows in found.items() if rows}
 
     def _refusal(self, commit: str, token: int, moves: Sequence[WatermarkMove]) -> Put | None:
         if commit in self._records:

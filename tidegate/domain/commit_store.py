@@ -102,6 +102,19 @@ class CommitStepStore(Protocol):
         """
         ...
 
+    def reported_rows(
+        self, dataset: str, keys: Sequence[str], newest: int
+    ) -> Mapping[str, tuple[int, ...]]:
+        """Return the numbers of rows of the newest events of some partitions, newest first, by key.
+
+        Events that do not say it are left out, and so are partitions without any.
+
+        Args:
+            keys: "" for a dataset without partitions.
+            newest: the most events of each.
+        """
+        ...
+
     def withheld(self, commit: str) -> WithheldCommit | None:
         """Return the withheld sequence of this id."""
         ...

@@ -1,4 +1,4 @@
-"""The child process that imports programs and sources: `python -m tidegate.project.import_probe`.
+"""The child process that imports programs, checks and sources: `python -m tidegate.project.import_probe`.
 
 It reads a JSON list of (kind, dotted path) from the standard input and writes a JSON list with the fault of
 each, or null, to the file that its argument names: the modules may print. User code runs here, so that a
@@ -8,6 +8,7 @@ module that exits, hangs or changes the process does no harm to the command.
 import json
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tidegate.spark_jobs.programs.loading import (
     FunctionMissing,
     ModuleMissing,
     SignatureWrong,
+    load_check,
     load_program,
     load_source,
 )
@@ -26,12 +28,17 @@ CODES: dict[type[ProgramError], str] = {
     SignatureWrong: "N312",
 }
 IMPORT_FAILS = "N313"
+LOADERS: dict[str, Callable[[str], Any]] = {
+    "run": load_program,
+    "check": load_check,
+    "incremental": load_source,
+}
 
 
 def fault_of(kind: str, path: str) -> dict[str, str] | None:
     """Return code, summary and hint for a path that cannot be loaded; None for one that can."""
     try:
-        load_program(path) if kind == "run" else load_source(path)
+        LOADERS[kind](path)
     except ProgramError as error:
         got = "" if isinstance(error, SignatureWrong) else f', got "{path}"'
         return {"code": CODES[type(error)], "summary": f"{error.message}{got}", "hint": error.hint}

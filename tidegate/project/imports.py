@@ -1,4 +1,4 @@
-"""Checks that the programs and sources of the YAML can be imported, in a child process.
+"""Checks that the programs, checks and sources of the YAML can be imported, in a child process.
 
 Lint reads the YAML only. `plan`, `deploy`, `dev` and `lint --imports` also import what `run:` and
 `incremental:` name, as a run does: with the project's folder first on the Python path. A missing module or
@@ -19,7 +19,7 @@ import msgspec
 from tidegate.compiler.compile import Compilation
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, merged
-from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 
@@ -28,7 +28,7 @@ IMPORT_SECONDS = 120
 
 
 class Named(Value, kw_only=True):
-    """A dotted path in the YAML. `kind` is its key, "run" or "incremental"."""
+    """A dotted path in the YAML. `kind` is its key, "run" or "incremental", or "check" for `run` of a check."""
 
     kind: str
     path: str
@@ -67,25 +67,30 @@ def check_imports(compilation: Compilation, project: Path) -> Compilation:
 
 
 def _named(compilation: Compilation, project: Path) -> Iterator[Named]:
-    """Yield each program and source that the apps without errors name."""
+    """Yield each program, check and source that the apps without errors name."""
     for compiled in compilation.apps.values():
         lines = lines_of(compiled.file, project)
-        programs = compiled.root.mapping("programs")
-        for node in programs.values.values() if programs is not None else ():
-            if not isinstance(node, MappingNode):
-                continue
-            places = [("run", node.get("run"))]
+        for kind, place in _places(compiled.root):
+            if isinstance(place, ScalarNode) and isinstance(place.value, str):
+                yield Named(
+                    kind=kind,
+                    path=place.value,
+                    at=At(file=compiled.file, line=place.line, column=place.column, row=place.row),
+                    end_column=place.end_column or place.column + 1,
+                    source=lines[place.line - 1] if place.line <= len(lines) else "",
+                )
+
+
+def _places(root: MappingNode) -> Iterator[tuple[str, Node | None]]:
+    programs, datasets = root.mapping("programs"), root.mapping("datasets")
+    for node in programs.values.values() if programs is not None else ():
+        if isinstance(node, MappingNode):
+            yield "run", node.get("run")
             reads = (read for read in node.items("reads") if isinstance(read, MappingNode))
-            places += [("incremental", read.get("incremental")) for read in reads]
-            for kind, place in places:
-                if isinstance(place, ScalarNode) and isinstance(place.value, str):
-                    yield Named(
-                        kind=kind,
-                        path=place.value,
-                        at=At(file=compiled.file, line=place.line, column=place.column, row=place.row),
-                        end_column=place.end_column or place.column + 1,
-                        source=lines[place.line - 1] if place.line <= len(lines) else "",
-                    )
+            yield from (("incremental", read.get("incremental")) for read in reads)
+    for node in datasets.values.values() if datasets is not None else ():
+        checks = node.items("checks") if isinstance(node, MappingNode) else ()
+        yield from (("check", check.get("run")) for check in checks if isinstance(check, MappingNode))
 
 
 def lines_of(file: str, project: Path) -> list[str]:

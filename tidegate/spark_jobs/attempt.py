@@ -12,13 +12,14 @@ the others have a commit id of their own. This module knows neither Dagster nor 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import CheckVerdict
+from tidegate.spark_jobs.checks.compared import NOTHING_BESIDE, Beside
 from tidegate.spark_jobs.checks.judge import judge_staged
 from tidegate.spark_jobs.commit.context import CommitContext, Events
 from tidegate.spark_jobs.commit.lease import AttemptLease
@@ -27,7 +28,13 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.state import New, Parts, Published, commit_to_publish, commits_of
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitConflict, OutputError
-from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table, states_of
+from tidegate.spark_jobs.publication.table import (
+    Publication,
+    largest_token,
+    prune_table,
+    read_selected,
+    states_of,
+)
 from tidegate.spark_jobs.publication.table_format import StagedOutput
 
 log = logging.getLogger(__name__)
@@ -68,6 +75,7 @@ class OutputAttempt:
         by: str,
         spark: Callable[[], SparkSession],
         events: Callable[[str], Events],
+        beside: Beside = NOTHING_BESIDE,
     ) -> None:
         """Args:
         commit: the same for every attempt of the same work.
@@ -75,6 +83,7 @@ class OutputAttempt:
         job: for the table's own history.
         by: who makes them, for messages.
         events: returns the receiver of the events for a commit id of this work.
+        beside: the inputs of the work, and what it is about; the store and the tables are added to it.
         """
         names = [output.ref.name for output in outputs.values()]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -88,6 +97,11 @@ class OutputAttempt:
         self._warehouse, self._store, self._commit = warehouse, store, commit
         self._outputs, self._spark, self._events = dict(outputs), spark, events
         self._job, self._by = job, by
+        self._beside = replace(
+            beside,
+            reported=store.reported_rows,
+            read=lambda ref: read_selected(spark(), ref, warehouse, lambda _: True),
+        )
         self._lease = ExitStack()
         self._publication: Publication | None = None
         self._staged: list[str] = []
@@ -115,6 +129,7 @@ class OutputAttempt:
         self._publication = Publication(
             self._warehouse, self._store, commit=commit, token=token, job=self._job, by=self._by,
             spark=self._spark, states=states, events=self._events(commit), judge=self._judge,
+            beside=self._beside,
         )  # fmt: skip
 
     def stage(self, name: str, frame: DataFrame) -> None:
@@ -180,7 +195,7 @@ class OutputAttempt:
             self._lease.close()
 
     def _judge(self, staged: Sequence[StagedOutput]) -> Sequence[CheckVerdict]:
-        self.verdicts = judge_staged(staged, self._spark)
+        self.verdicts = judge_staged(staged, self._spark, self._beside)
         return self.verdicts
 
     def _open(self) -> Publication:

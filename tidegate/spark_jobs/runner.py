@@ -11,15 +11,16 @@ what the first one did. This module depends on neither Dagster nor the scheduler
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import CheckVerdict
-from tidegate.domain.model import Dataset, PartitionScheme, Program
+from tidegate.domain.model import Dataset, Program
 from tidegate.domain.model.table_format import format_facts
 from tidegate.domain.nearest_key import read_key
+from tidegate.spark_jobs.checks.compared import Beside
 from tidegate.spark_jobs.checks.judge import judge_staged
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.lease import AttemptLease
@@ -28,7 +29,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.state import New, Parts, Published
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.declared_columns import declared_schema
-from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
+from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection, common_scheme
 from tidegate.spark_jobs.datasets.row_refusal import refused_rows
 from tidegate.spark_jobs.errors import OutputError, ProgramError
 from tidegate.spark_jobs.incremental.lost_rows import refuse_lost_rows
@@ -136,6 +137,7 @@ class _Run:
     Attributes:
         outputs: the datasets that it writes, and their partitions.
         elsewhere, upstream, judged: see `run_program`.
+        inputs: what the program was given of its inputs, once it is called.
     """
 
     program: Program
@@ -150,6 +152,7 @@ class _Run:
     start: Callable[[], SparkSession]
     events: Events | None
     judged: Judged
+    inputs: dict[str, DataFrame | None] = field(default_factory=dict[str, DataFrame | None])
 
     @property
     def context(self) -> CommitContext:
@@ -179,9 +182,17 @@ class _Run:
 
     def judge(self, staged: Sequence[StagedOutput]) -> Sequence[CheckVerdict]:
         """Return the verdicts of all checks of the staged outputs."""
-        verdicts = judge_staged(staged, self.start)
+        verdicts = judge_staged(staged, self.start, self.beside)
         self.judged(verdicts)
         return verdicts
+
+    @property
+    def beside(self) -> Beside:
+        """Return what checks compare the staged rows with."""
+        return Beside(
+            reported=self.store.reported_rows, reads=self.reads, inputs=self.inputs, params=self.params,
+            read=lambda ref: read_selected(self.start(), ref, self.warehouse, lambda _: True),
+        )  # fmt: skip
 
     def left_from(self, state: New) -> dict[DatasetRef, Parts]:
         """Return the outputs that abandoned commits of the same work have published; they are not repeated.
@@ -222,7 +233,8 @@ class _Run:
 
     @property
     def _selection(self) -> UpstreamSelection:
-        scheme = _output_scheme([ref for ref, _ in self.outputs], self.program)
+        schemes = {ref.name: ref.scheme for ref, _ in self.outputs if ref.scheme is not None}
+        scheme = common_scheme(self.program.name, schemes)
         return UpstreamSelection(scheme, self.params.partitions, self.upstream, own=self.program.writes)
 
 
@@ -248,7 +260,7 @@ def _attempt(run: _Run, state: New) -> Parts:
             run.warehouse, run.store, commit=state.commit, token=token, states=tables, spark=run.start,
             events=run.events, job=run.params.job, facts=manifest_facts(run.params) | run.new.facts(),
             watermarks=run.new.steps(state.commit), before=before, by=f"program {run.new.consumer}",
-            judge=run.judge,
+            judge=run.judge, beside=run.beside,
         )  # fmt: skip
         with evaluated_once(run.start(), frames, run.program.evaluate_once, run.warehouse, token):
             try:
@@ -277,6 +289,7 @@ def _call(run: _Run, spark: SparkSession, arrow: ArrowFrames) -> Called:
     program, tables = run.program, run.tables(spark)
     with program_session(spark) as own:
         found = tables | run.sources(own)
+        run.inputs.update(found)
         given = {name: None if (frame := found[name]) is None else frame_in(own, frame) for name in found}
         in_order = {name: given[name] for name in program.reads}
         if program.sql:
@@ -329,18 +342,6 @@ def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
         if not isinstance(read, str):
             raise OutputError(f"{ref.name} has no partition {key!r}: {read.summary}", read.hint)
     return tuple(dict.fromkeys(params.partitions))
-
-
-def _output_scheme(writes: list[DatasetRef], program: Program) -> PartitionScheme | None:
-    schemes = {ref.name: ref.scheme for ref in writes if ref.scheme is not None}
-    first = next(iter(schemes.values()), None)
-    for scheme in schemes.values():
-        if first is not None and scheme.dimension_names() != first.dimension_names():
-            raise OutputError(
-                f"program {program.name}: the outputs {', '.join(schemes)} have different partitions",
-                "let one program write datasets with the same partitions, or without partitions",
-            )
-    return first
 
 
 def _selects(selection: UpstreamSelection, name: str, ref: DatasetRef) -> Callable[[str], bool]:

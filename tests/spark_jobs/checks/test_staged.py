@@ -21,8 +21,7 @@ from tidegate.domain.model import (
     ValuesCheck,
     WriteMode,
 )
-from tidegate.spark_jobs.checks.conditions import refuse_unjudged
-from tidegate.spark_jobs.checks.judge import judge_staged
+from tidegate.spark_jobs.checks.judge import judge_staged, refuse_unjudged
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import NotJudged
 from tidegate.spark_jobs.publication.formats import format_of

@@ -23,8 +23,8 @@ from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.cycles.schedules import check_cycles
+from tidegate.compiler.rules.datasets.checks import check_checked
 from tidegate.compiler.rules.datasets.declared import (
-    check_checked,
     check_expected,
     check_watched,
     check_writers,

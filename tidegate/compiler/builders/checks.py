@@ -13,16 +13,20 @@ from tidegate.domain.commits import Severity
 from tidegate.domain.model import (
     At,
     Bounds,
+    ChangeCheck,
     Check,
     MatchesCheck,
     NotNullCheck,
     RangeCheck,
+    ReferenceCheck,
     RowsCheck,
+    RunCheck,
+    SqlCheck,
     UniqueCheck,
     ValuesCheck,
 )
-from tidegate.domain.model.check import check_name
-from tidegate.domain.wording import shown
+from tidegate.domain.model.check import default_name
+from tidegate.domain.wording import plural, shown
 
 
 class Head(NamedTuple):
@@ -43,7 +47,7 @@ def build_checks(node: MappingNode, scope: Scope) -> tuple[Check, ...]:
         if kind is None:
             continue
         written = entry.values[kind]
-        name = entry.text("name") or _default_name(kind, plain(written))
+        name = entry.text("name") or default_name(kind, plain(written))
         earlier = next((check for check in found if check.name == name), None)
         if earlier is not None:
             scope.findings.add(
@@ -55,13 +59,10 @@ def build_checks(node: MappingNode, scope: Scope) -> tuple[Check, ...]:
             )
             continue
         _check_bounds(kind, written, scope)
+        _check_pairs(kind, written, scope)
         severity: Severity = "warn" if entry.text("severity") == "warn" else "block"
         found.append(KINDS[kind](plain(written), Head(name, severity, scope.at(entry.keys[kind]))))
     return tuple(found)
-
-
-def _default_name(kind: str, written: Any) -> str:
-    return check_name(kind, *(() if kind in WITHOUT_COLUMNS else map(str, written)))
 
 
 def _check_bounds(kind: str, written: Node, scope: Scope) -> None:
@@ -82,6 +83,20 @@ def _check_bounds(kind: str, written: Node, scope: Scope) -> None:
             )
 
 
+def _check_pairs(kind: str, written: Node, scope: Scope) -> None:
+    """Report a reference whose columns are more or fewer than those that they refer to."""
+    if kind != "reference" or not isinstance(written, MappingNode) or "to" not in written.values:
+        return
+    columns, to = written.items("columns"), written.items("to")
+    if len(columns) != len(to):
+        scope.findings.add(
+            "V277",
+            written.keys["to"],
+            f"each column refers to one column, got {plural(len(columns), 'column')} and {len(to)} under `to`",
+            "list under `to` as many, in the same order",
+        )
+
+
 def _rows(written: Any, head: Head) -> Check:
     return RowsCheck(**head._asdict(), min=written.get("min"), max=written.get("max"))
 
@@ -94,6 +109,11 @@ def _values(written: Any, head: Head) -> Check:
     return ValuesCheck(**head._asdict(), values={column: tuple(of) for column, of in written.items()})
 
 
+def _reference(written: Any, head: Head) -> Check:
+    lists = {key: tuple(of) if isinstance(of, list) else of for key, of in written.items()}
+    return ReferenceCheck(**head._asdict(), **lists)
+
+
 KINDS: dict[str, Callable[[Any, Head], Check]] = {
     "rows": _rows,
     "not_null": lambda written, head: NotNullCheck(**head._asdict(), columns=tuple(written)),
@@ -101,6 +121,8 @@ KINDS: dict[str, Callable[[Any, Head], Check]] = {
     "values": _values,
     "range": _range,
     "matches": lambda written, head: MatchesCheck(**head._asdict(), matches=written),
+    "change": lambda written, head: ChangeCheck(**head._asdict(), **written),
+    "reference": _reference,
+    "sql": lambda written, head: SqlCheck(**head._asdict(), sql=written),
+    "run": lambda written, head: RunCheck(**head._asdict(), run=written),
 }
-WITHOUT_COLUMNS = ("rows",)
-"""Kinds whose default name is the kind alone."""

@@ -128,9 +128,21 @@ DATASET_CODES: dict[str, Entry] = {
         "two checks of one name",
         "The checks of a dataset have different names. One without `name` has that of its kind and columns.",
     ),
+    "V277": error(
+        "check that does not fit",
+        "A check compares a declared column with values of its type: a pattern with a text, bounds with numbers"
+        " or, as texts, with texts and dates. A reference has one column under `to` for each under `columns`."
+        " A query has no parameters but those of every run.",
+    ),
+    "L438": error(
+        "reference to a dataset that is not read",
+        "A `reference` looks at another dataset, so each program that writes the rows has it under `reads`:"
+        " a run reads what it declares, and nothing else.",
+    ),
     "L439": error(
-        "checks of landed files",
-        "Checks judge the rows of a run before any reader sees them. Landed files are seen at once.",
+        "checks of what Tidegate does not write",
+        "Checks judge the rows of a run before any reader sees them. Landed files are seen at once, and so is"
+        " what a job of another code location writes.",
     ),
     "L436": error(
         "asset that Spark cannot use",
@@ -139,8 +151,8 @@ DATASET_CODES: dict[str, Entry] = {
     ),
     "L437": error(
         "no checks to wait for",
-        "`checks: passed` waits for the asset checks of a materialisation. Only a dataset with `asset` has"
-        " them.",
+        "`checks: passed` waits for the asset checks of a dataset with `asset`, whose own code publishes before"
+        " they have passed. The `checks` of any other dataset are judged before there is an event.",
     ),
     "V261": error(
         "config that the job refuses",

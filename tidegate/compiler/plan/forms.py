@@ -59,7 +59,7 @@ def check_form(check: Check) -> dict[str, Any]:
     beside = {"severity": check.severity} if check.severity == "warn" else {}
     own = {key: value for key, value in form.items() if key not in ("kind", "name", "severity")}
     # A kind with one field of its own is written as that field alone.
-    alone = own.get(check.kind, own.get("columns"))
+    alone = own.get(check.kind, own.get("columns")) if len(own) == 1 else None
     return {check.kind: own if alone is None else alone, **beside}
 
 

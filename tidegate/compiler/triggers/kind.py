@@ -66,11 +66,12 @@ def checks_of(node: MappingNode, dataset: Dataset, scope: Scope) -> Checks | Non
 
 
 def check_checks(node: MappingNode, name: str, dataset: Dataset, findings: Findings) -> None:
-    """Report `checks` of a dataset that has none.
+    """Report `checks: passed` of a dataset that is not the asset of other code.
 
     Args:
         name: of the dataset, as the app calls it.
     """
     if "checks" in node.values and not dataset.asset:
-        summary = f"checks are those of an asset, got `checks` for {shown(name)} without `asset`"
-        findings.add("L437", node.keys["checks"], summary, "give the dataset `asset`, or delete `checks`")
+        summary = f"`checks: passed` waits for the checks of an asset, got {shown(name)} without `asset`"
+        hint = "delete it: the checks of a dataset are judged before there is an event of it"
+        findings.add("L437", node.keys["checks"], summary, hint)

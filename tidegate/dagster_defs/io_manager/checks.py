@@ -1,16 +1,23 @@
-"""The checks of an asset's dataset, from its metadata `tidegate/checks`, a list as `checks:` of the YAML.
+"""The checks of an asset's dataset: those of its metadata `tidegate/checks`, and those of the deployed YAML.
 
 metadata={"tidegate/checks": [{"rows": {"min": 1}}, {"unique": ["id"], "severity": "warn"}]}
+
+An asset has no `reads`: a `reference` names a deployed dataset, and a query has the tables of its own dataset.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast, get_args
 
 import msgspec
 
-from tidegate.domain.model import Check
-from tidegate.domain.model.check import check_name
+from tidegate.domain.model import Check, Dataset, ReferenceCheck
+from tidegate.domain.model.check import default_name
+from tidegate.domain.part_name import Ref, whole_name
 from tidegate.domain.wording import listed
+from tidegate.scheduler.model.deployed import APPS
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.spark_jobs.checks.compared import Beside
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
 from tidegate.spark_jobs.errors import OutputError
 
 KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(Check)}
@@ -44,16 +51,15 @@ def _read_check(asset: str, entry: object) -> Check:
         raise OutputError(f"{asset}: a check is one of {listed([*KINDS])}, got {entry!r:.200}", EXAMPLE)
     (kind,) = kinds
     value = given[kind]
-    fields = {field.name for field in msgspec.structs.fields(KINDS[kind])}
-    own = {"columns": value} if "columns" in fields else {kind: value} if kind in fields else value
-    if not isinstance(own, Mapping) or not {*own} <= fields - {"name", "severity", "at"} or not value:
-        raise OutputError(f"{asset}: the check {kind} does not have this form, got {value!r:.200}", EXAMPLE)
-    columns = () if kind == "rows" else map(str, value)
+    fields = {field.name for field in msgspec.structs.fields(KINDS[kind])} - {"name", "severity", "at"}
+    own = {"columns": value} if fields == {"columns"} else {kind: value} if kind in fields else value
+    if not isinstance(own, Mapping) or not {*own} <= fields or not value:
+        raise OutputError(f"{asset}: the check {kind} does not have this form, got {value!r:.100}", EXAMPLE)
     try:
-        return msgspec.convert(
+        check = msgspec.convert(
             {
                 "kind": kind,
-                "name": check_name(kind, *columns),
+                "name": default_name(kind, value),
                 **own,
                 **{key: given[key] for key in given if key in BESIDE},
             },
@@ -61,3 +67,39 @@ def _read_check(asset: str, entry: object) -> Check:
         )
     except msgspec.ValidationError as error:
         raise OutputError(f"{asset}: the check {kind} does not have this form: {error}", EXAMPLE) from error
+    if isinstance(check, ReferenceCheck) and len(check.target) != len(check.columns):
+        raise OutputError(f"{asset}: {check.name} has more or fewer columns than `to`", "list as many")
+    return check
+
+
+def with_deployed(reader: EngineReader, refs: Iterable[DatasetRef]) -> tuple[list[DatasetRef], Beside]:
+    """Return datasets with the checks that the deployed YAML has of them too, and what their checks look at.
+
+    Raises:
+        OutputError: the metadata and the YAML have different checks of one name.
+    """
+    found, reads = list[DatasetRef](), dict[str, DatasetRef]()
+    for ref in refs:
+        deployed = _dataset(reader, ref.id)
+        checks = {check.name: check for check in ref.checks}
+        for check in deployed.checks if deployed is not None else ():
+            plain = msgspec.structs.replace(check, at=None)
+            if checks.setdefault(check.name, plain) != plain:
+                raise OutputError(
+                    f"{ref.id}: tidegate/checks and the deployed YAML have different checks {check.name}",
+                    "give one of the two another `name`",
+                )
+        found.append(msgspec.structs.replace(ref, checks=tuple(checks.values())))
+        for check in checks.values():
+            if isinstance(check, ReferenceCheck):
+                other = whole_name(ref.app, check.dataset)
+                dataset = _dataset(reader, other)
+                if dataset is not None:
+                    reads[check.dataset] = dataset_ref(Ref.of(other).app, dataset)
+    return found, Beside(reads=reads)
+
+
+def _dataset(reader: EngineReader, id: str) -> Dataset | None:
+    app, name = Ref.of(id)
+    record = next(iter(reader.records(APPS, name=[app])), None)
+    return None if record is None else record.app.datasets.get(name)

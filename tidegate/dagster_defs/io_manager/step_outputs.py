@@ -14,7 +14,7 @@ step (`spark_jobs.attempt`).
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dagster import AssetMaterialization, AssetSpec, DagsterInstance, DagsterRun, OutputContext
@@ -24,6 +24,7 @@ from tidegate.dagster_defs.deployed.column_schema import column_schema
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.dagster_defs.io_manager import dagster_step
+from tidegate.dagster_defs.io_manager.checks import with_deployed
 from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
 from tidegate.dagster_defs.run.check_events import evaluation
 from tidegate.dagster_defs.run.commit_events import CommitEvents
@@ -31,8 +32,10 @@ from tidegate.dagster_defs.run.commit_id import origin_of
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.attempt import Output, OutputAttempt, PublishedOutput
+from tidegate.spark_jobs.checks.compared import Beside
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.programs.params import Params
 
 ID_CHARACTERS = 200
 """A longer id ends with a digest: it is the primary key of a table, and shown in lists."""
@@ -113,11 +116,15 @@ class StepOutputs:
         """
         self.step = step
         self.waiting: dict[str, dict[str, Any]] = {}
-        self._assets = {
-            name: Asset(spec=context.asset_spec, ref=ref, partitions=_partitions(context))
-            for name, (context, ref) in outputs.items()
-        }
-        self._attempt = self._open(location, spark) if self._assets else None
+        self._assets: dict[str, Asset] = {}
+        self._attempt: OutputAttempt | None = None
+        if not outputs:
+            return
+        with patiently(location.open_store).reading() as reader:
+            refs, beside = with_deployed(reader, [ref for _, ref in outputs.values()])
+        for (name, (context, _)), ref in zip(outputs.items(), refs, strict=True):
+            self._assets[name] = Asset(spec=context.asset_spec, ref=ref, partitions=_partitions(context))
+        self._attempt = self._open(location, spark, beside)
 
     def begin(self) -> None:
         """Take the token, before the code of the step reads its inputs."""
@@ -155,11 +162,12 @@ class StepOutputs:
         if self._attempt is not None:
             self._attempt.discard()
 
-    def _open(self, location: Location, spark: Callable[[], SparkSession]) -> OutputAttempt:
+    def _open(self, location: Location, spark: Callable[[], SparkSession], beside: Beside) -> OutputAttempt:
         step, run = self.step, self.step.dagster_run
         partitioned = [asset.partitions for asset in self._assets.values() if asset.partitions]
         refs = [asset.ref for asset in self._assets.values()]
         keys = partitioned[0] if partitioned else ()
+        params = Params(partitions=tuple("".join(key) for key in keys), job=run.run_id)
         return OutputAttempt(
             location.warehouse,
             patiently(location.open_commits),
@@ -171,6 +179,7 @@ class StepOutputs:
             events=lambda commit: CommitEvents(
                 location.open_store, location.clock, step.instance, own=commit, run_id=run.run_id
             ),
+            beside=replace(beside, params=params),
         )
 
     def _publish(self, attempt: OutputAttempt) -> None:

@@ -17,12 +17,16 @@ from tidegate.domain.model.app import (
 )
 from tidegate.domain.model.check import (
     Bounds,
+    ChangeCheck,
     Check,
     CheckBase,
     MatchesCheck,
     NotNullCheck,
     RangeCheck,
+    ReferenceCheck,
     RowsCheck,
+    RunCheck,
+    SqlCheck,
     UniqueCheck,
     ValuesCheck,
 )

@@ -5,6 +5,10 @@ judge in `spark_jobs.checks`. A check reads the columns of `columns_read` in the
 """
 
 import re
+from fractions import Fraction
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from tidegate.domain.commits import Severity
 from tidegate.domain.model.shared import At
@@ -20,6 +24,16 @@ MAX_NAME_CHARACTERS = 100
 def check_name(*parts: str) -> str:
     """Return a name of what a name may have, for a check that was given none: its kind and columns."""
     return re.sub(r"[^a-z0-9_]", "_", "_".join(parts).lower())[:MAX_NAME_CHARACTERS]
+
+
+def default_name(kind: str, written: Any) -> str:
+    """Return the name of a check that was given none.
+
+    Args:
+        written: what its YAML has under its kind.
+    """
+    columns = written.get("columns", ()) if kind == "reference" else written
+    return check_name(kind, *(map(str, columns) if kind not in WITHOUT_COLUMNS else ()))
 
 
 class CheckBase(Value, kw_only=True, tag_field="kind"):
@@ -150,7 +164,100 @@ class MatchesCheck(CheckBase, kw_only=True, tag="matches"):
         return " or ".join(f"{name} does not match {pattern}" for name, pattern in self.matches.items())
 
 
-Check = RowsCheck | NotNullCheck | UniqueCheck | ValuesCheck | RangeCheck | MatchesCheck
+LEAST_KNOWN = 3
+"""With fewer partitions, or publishes, before it a number of rows is not compared."""
+
+
+class ChangeCheck(CheckBase, kw_only=True, tag="change"):
+    """Each partition has about as many rows as those before it.
+
+    Attributes:
+        rows: how far it may be from their median, inclusive: "50%" of it.
+        over: of how many periods before it the median is; without periods of how many publishes.
+    """
+
+    rows: Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)?%$")]
+    over: Annotated[int, Meta(ge=LEAST_KNOWN)] = 7
+
+    @property
+    def share(self) -> Fraction:
+        """How far from the median a number of rows may be, as a part of it."""
+        return Fraction(self.rows.removesuffix("%")) / 100
+
+    def rule(self) -> str:
+        return f"at most {self.rows} from the median of the {self.over} before"
+
+
+class ReferenceCheck(CheckBase, kw_only=True, tag="reference"):
+    """The values of the columns are together in a row of another dataset, or one of them is null.
+
+    Attributes:
+        dataset: as the app calls it: "carriers", or "feeds/carriers" of another app.
+        to: its columns, one for each of `columns`; empty where they have the same names.
+    """
+
+    columns: tuple[str, ...]
+    dataset: str
+    to: tuple[str, ...] = ()
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        return self.columns
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The columns of the other dataset."""
+        return self.to or self.columns
+
+    def rule(self) -> str:
+        return f"{listed(self.columns, 'and')} in {self.dataset}"
+
+    def broken(self) -> str:
+        return f"{listed(self.columns, 'and')} not in {self.dataset}"
+
+
+class SqlCheck(CheckBase, kw_only=True, tag="sql"):
+    """A query of Spark SQL returns no row: each one that it returns is bad."""
+
+    sql: str
+
+    def rule(self) -> str:
+        return "its query returns no row"
+
+    def broken(self) -> str:
+        return "returned by its query"
+
+
+class RunCheck(CheckBase, kw_only=True, tag="run"):
+    """A function, by its dotted path, returns no row: it returns the bad ones, or None."""
+
+    run: str
+
+    def rule(self) -> str:
+        return f"{self.run} returns no row"
+
+    def broken(self) -> str:
+        return f"returned by {self.run}"
+
+
+Check = (
+    RowsCheck
+    | NotNullCheck
+    | UniqueCheck
+    | ValuesCheck
+    | RangeCheck
+    | MatchesCheck
+    | ChangeCheck
+    | ReferenceCheck
+    | SqlCheck
+    | RunCheck
+)
+
+WITHOUT_COLUMNS = ("rows", "change", "sql", "run")
+"""Kinds whose default name is the kind alone."""
+
+PUBLISHED = "__published"
+"""Ends the name under which a query has the rows of its own dataset that readers see now."""
 
 LISTED_VALUES = 10
 """The most values that a rule lists."""

@@ -16,11 +16,15 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from tidegate.domain.model import (
     Bounds,
+    ChangeCheck,
     Check,
     MatchesCheck,
     NotNullCheck,
     RangeCheck,
+    ReferenceCheck,
     RowsCheck,
+    RunCheck,
+    SqlCheck,
     UniqueCheck,
     ValuesCheck,
 )
@@ -30,22 +34,6 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.merge_keys import has_map
 from tidegate.spark_jobs.errors import NotJudged
 from tidegate.spark_jobs.java.jvm import java_classes
-
-
-def refuse_unjudged(spark: SparkSession, ref: DatasetRef, columns: StructType) -> None:
-    """Refuse an output whose columns show that one of its checks cannot be judged.
-
-    Args:
-        columns: of the program's output; partition columns that it lacks are added when it is staged.
-
-    Raises:
-        NotJudged: a check has a column that there is not, or that it cannot compare.
-    """
-    dimensions = ref.dimensions()
-    own = [field for field in columns.fields if spelling(field.name, dimensions) is None]
-    staged = StructType([*own, *(StructField(name, StringType()) for name in dimensions)])
-    for check in ref.checks:
-        condition(spark, ref, check, staged)
 
 
 def condition(spark: SparkSession, ref: DatasetRef, check: Check, columns: StructType) -> Column | None:
@@ -74,9 +62,9 @@ class _NoSuchColumn(ValueError):
 
 
 def _condition(spark: SparkSession, check: Check, columns: StructType) -> Column | None:
-    fields = {name: _field(name, columns) for name in check.columns_read}
+    fields = {name: field_of(name, columns) for name in check.columns_read}
     match check:
-        case RowsCheck():
+        case RowsCheck() | ChangeCheck() | ReferenceCheck() | SqlCheck() | RunCheck():
             return None
         case NotNullCheck():
             return any_of(_column(field).isNull() for field in fields.values())
@@ -135,14 +123,19 @@ def any_of(conditions: Iterable[Column]) -> Column:
 
 def column_of(name: str, columns: StructType) -> Column:
     """Return a column by its name in any case, which is one of these."""
-    return _column(_field(name, columns))
+    return _column(field_of(name, columns))
 
 
 def _column(field: StructField) -> Column:
     return sf.col("`" + field.name.replace("`", "``") + "`")
 
 
-def _field(name: str, columns: StructType) -> StructField:
+def field_of(name: str, columns: StructType) -> StructField:
+    """Return a column by its name in any case.
+
+    Raises:
+        ValueError: there is none; the message says which there are.
+    """
     spelled = spelling(name, columns.fieldNames())
     if spelled is None:
         raise _NoSuchColumn(f"there is no column {name}; there are {', '.join(columns.fieldNames())}")

@@ -1,8 +1,9 @@
 """Judges staged rows by the checks of their dataset: one aggregation, and one grouping for each `unique`.
 
-    rows ──► from what staging has counted
+    rows, change ──► from what staging has counted
     not_null, values, range, matches ──► one aggregation over the staged files
     unique ──► one grouping for each set of columns
+    reference, sql, run ──► one query each
     a check that has failed ──► once more, for the keys of up to five bad rows
 
 The rows are read from the staged files, so the program's plan does not run again, and what is judged is what
@@ -11,18 +12,38 @@ would be published. All checks of all outputs are judged, also after one that ha
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from typing import NamedTuple, Protocol, cast
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import BinaryType, StructType
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from tidegate.domain.commits import SAMPLES, CheckVerdict
-from tidegate.domain.model import Check, RowsCheck, UniqueCheck
+from tidegate.domain.model import (
+    ChangeCheck,
+    Check,
+    ReferenceCheck,
+    RowsCheck,
+    RunCheck,
+    SqlCheck,
+    UniqueCheck,
+)
+from tidegate.domain.model.check import LEAST_KNOWN
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.wording import first_of, plural
+from tidegate.spark_jobs.checks.compared import (
+    NOTHING_BESIDE,
+    Beside,
+    change_of,
+    far_from,
+    medians_before,
+    refuse_reference,
+    rows_without_target,
+)
 from tidegate.spark_jobs.checks.conditions import any_of, column_of, condition
 from tidegate.spark_jobs.checks.literals import INTEGRAL
+from tidegate.spark_jobs.checks.written import look_at, refuse_written
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 
@@ -60,28 +81,58 @@ class Staged(Protocol):
     def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]: ...
 
 
-def judge_staged(outputs: Sequence[Staged], start: Callable[[], SparkSession]) -> tuple[CheckVerdict, ...]:
+def refuse_unjudged(
+    spark: SparkSession, ref: DatasetRef, columns: StructType, beside: Beside = NOTHING_BESIDE
+) -> None:
+    """Refuse an output whose columns show that one of its checks cannot be judged.
+
+    Args:
+        columns: of the program's output; partition columns that it lacks are added when it is staged.
+
+    Raises:
+        NotJudged: a check has a column that there is not, or that it cannot compare, or it cannot be run.
+    """
+    dimensions = ref.dimensions()
+    own = [field for field in columns.fields if spelling(field.name, dimensions) is None]
+    staged = StructType([*own, *(StructField(name, StringType()) for name in dimensions)])
+    for check in ref.checks:
+        condition(spark, ref, check, staged)
+        if isinstance(check, ReferenceCheck):
+            refuse_reference(spark, ref, check, staged, beside)
+        elif isinstance(check, SqlCheck | RunCheck):
+            refuse_written(spark, ref, check, staged, beside)
+
+
+def judge_staged(
+    outputs: Sequence[Staged], start: Callable[[], SparkSession], beside: Beside = NOTHING_BESIDE
+) -> tuple[CheckVerdict, ...]:
     """Judge all outputs of a run, and return the verdicts of all their checks.
 
     Args:
         start: returns the session, or starts it; not called where no check needs the rows.
+        beside: what the rows are compared with.
 
     Raises:
         NotJudged: a check cannot be judged.
     """
-    return tuple(verdict for output in outputs for verdict in _judge_output(output, start))
+    return tuple(verdict for output in outputs for verdict in _judge_output(output, start, beside))
 
 
-def _judge_output(output: Staged, start: Callable[[], SparkSession]) -> tuple[CheckVerdict, ...]:
+def _judge_output(
+    output: Staged, start: Callable[[], SparkSession], beside: Beside
+) -> tuple[CheckVerdict, ...]:
     if not output.ref.checks:
         return ()
     counts = {part.key: part.rows for part in output.result()}
     with ExitStack() as opened:
-        return judge(output.ref, counts, lambda: opened.enter_context(output.rows(start())))
+        return judge(output.ref, counts, lambda: opened.enter_context(output.rows(start())), beside)
 
 
 def judge(
-    ref: DatasetRef, counts: Mapping[str, int], rows: Callable[[], DataFrame]
+    ref: DatasetRef,
+    counts: Mapping[str, int],
+    rows: Callable[[], DataFrame],
+    beside: Beside = NOTHING_BESIDE,
 ) -> tuple[CheckVerdict, ...]:
     """Judge the staged rows of one output, and return a verdict of each check of its dataset in their order.
 
@@ -93,11 +144,13 @@ def judge(
         NotJudged: a check cannot be judged.
     """
     total = sum(counts.values())
-    needs_rows = total > 0 and any(not isinstance(check, RowsCheck) for check in ref.checks)
-    found = _of_rows(ref, total, rows()) if needs_rows else {}
+    needs_rows = total > 0 and any(not isinstance(check, RowsCheck | ChangeCheck) for check in ref.checks)
+    found = _of_rows(ref, total, rows(), beside) if needs_rows else {}
     for check in ref.checks:
         if isinstance(check, RowsCheck):
             found[check.name] = _of_counts(check, counts)
+        elif isinstance(check, ChangeCheck):
+            found[check.name] = _of_changes(ref, check, counts, beside)
     return tuple(_verdict(ref, check, total, found.get(check.name, Finding())) for check in ref.checks)
 
 
@@ -129,7 +182,31 @@ def _of_counts(check: RowsCheck, counts: Mapping[str, int]) -> Finding:
     )
 
 
-def _of_rows(ref: DatasetRef, total: int, rows: DataFrame) -> dict[str, Finding]:
+def _of_changes(ref: DatasetRef, check: ChangeCheck, counts: Mapping[str, int], beside: Beside) -> Finding:
+    before = medians_before(ref, check, [*counts], beside)
+    bad = {key: counts[key] for key in before if far_from(check, counts[key], before[key])}
+    if bad:
+        listed = [
+            f"{key}: {change_of(rows, before[key])}" if key else change_of(rows, before[key])
+            for key, rows in bad.items()
+        ]
+        return Finding(
+            bad=len(bad),
+            found=f"{first_of(listed, SAMPLES)}, {check.rule()}",
+            partitions=tuple(key for key in bad if key)[:SAMPLES],
+        )
+    new = len(counts) - len(before)
+    return Finding(found=f"{check.rule()}; {_not_compared(ref, new)}" if new else "")
+
+
+def _not_compared(ref: DatasetRef, partitions: int) -> str:
+    if ref.scheme is None:
+        return f"not compared: fewer than {LEAST_KNOWN} publishes before it are known"
+    of = plural(partitions, "partition")
+    return f"{of} not compared: fewer than {LEAST_KNOWN} before it are known"
+
+
+def _of_rows(ref: DatasetRef, total: int, rows: DataFrame, beside: Beside) -> dict[str, Finding]:
     """Return what the checks that need the rows have found, by name."""
     spark, columns = rows.sparkSession, rows.schema
     conditions = [(check, condition(spark, ref, check, columns)) for check in ref.checks]
@@ -147,7 +224,27 @@ def _of_rows(ref: DatasetRef, total: int, rows: DataFrame) -> dict[str, Finding]
             if names not in grouped:
                 grouped[names] = _repeated(check, total, rows)
             found[check.name] = grouped[names]
+        elif isinstance(check, ReferenceCheck):
+            bad_rows = rows_without_target(rows, ref, check, beside)
+            found[check.name] = _counted_rows(check, total, bad_rows, _key_columns(ref, check, columns))
+        elif isinstance(check, SqlCheck | RunCheck):
+            take = partial(_returned, check, total)
+            found[check.name] = look_at(ref, check, rows, beside, take) or Finding()
     return found
+
+
+def _counted_rows(check: Check, total: int, bad: DataFrame, names: Sequence[str]) -> Finding:
+    """Return bad rows that are a frame of their own."""
+    number = bad.count()
+    if not number:
+        return Finding()
+    return _bad_rows(check, total, number, _samples(bad, names, bad.schema) if names else ())
+
+
+def _returned(check: SqlCheck | RunCheck, total: int, bad: DataFrame) -> Finding:
+    """Return the bad rows that a query or a function has found, whatever columns they have."""
+    lower = [name.lower() for name in bad.columns]
+    return _counted_rows(check, total, bad, [name for name in bad.columns if lower.count(name.lower()) == 1])
 
 
 def _counted(rows: DataFrame, conditions: Sequence[Column]) -> list[int]:
@@ -159,7 +256,9 @@ def _counted(rows: DataFrame, conditions: Sequence[Column]) -> list[int]:
 
 
 def _bad_rows(check: Check, total: int, bad: int, samples: tuple[dict[str, str | None], ...]) -> Finding:
-    found = f"{bad} of {plural(total, 'row')}: {check.broken()}"
+    # What a query returns need not be rows of the output.
+    of = "" if isinstance(check, SqlCheck | RunCheck) else f"{bad} of "
+    found = f"{of}{plural(bad if not of else total, 'row')}: {check.broken()}"
     return Finding(bad=bad, found=found, samples=samples)
 
 

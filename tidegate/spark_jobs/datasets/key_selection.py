@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from tidegate.domain.model import PartitionScheme
 from tidegate.domain.partition_key import enclosing_key, split_key
 from tidegate.domain.time.cycle import is_finer
+from tidegate.spark_jobs.errors import OutputError
 
 
 class KeySelection:
@@ -90,3 +91,22 @@ def _shared(scheme: PartitionScheme, other: PartitionScheme, key: str) -> tuple[
     if scheme.static is not None and other.static is not None and scheme.static.name == other.static.name:
         value = parts[scheme.static.name]
     return period, value
+
+
+def common_scheme(program: str, schemes: Mapping[str, PartitionScheme]) -> PartitionScheme | None:
+    """Return the scheme of the outputs of a program; None if none has partitions.
+
+    Args:
+        schemes: of those that have partitions, by name.
+
+    Raises:
+        OutputError: they have different dimensions.
+    """
+    first = next(iter(schemes.values()), None)
+    for scheme in schemes.values():
+        if first is not None and scheme.dimension_names() != first.dimension_names():
+            raise OutputError(
+                f"program {program}: the outputs {', '.join(schemes)} have different partitions",
+                "let one program write datasets with the same partitions, or without partitions",
+            )
+    return first

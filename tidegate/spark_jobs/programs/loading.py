@@ -1,6 +1,6 @@
-"""Finds a program or a source by its dotted path, and checks how it can be called.
+"""Finds a program, a check or a source by its dotted path, and checks how it can be called.
 
-The path of a program names a function, or a module whose function is called `run`. A source is a module
+The path of a program or a check names a function, or a module whose function is called `run`. A source is a module
 with two functions. A failure inside a module's own imports is raised unchanged. This module imports no
 Spark, so the check before a deployment is fast.
 """
@@ -15,6 +15,7 @@ from tidegate.spark_jobs.errors import ProgramError
 
 DEFAULT_FUNCTION = "run"
 PROGRAM_FORM = "run(spark, inputs, params)"
+CHECK_FORM = "run(spark, rows, params)"
 SOURCE_FORMS = {"newest": "newest(spark, params)", "read": "read(spark, params, ranges)"}
 """The functions of a source, by name."""
 
@@ -37,6 +38,19 @@ def load_program(path: str) -> Callable[..., Any]:
     Raises:
         ProgramError: the module or the function does not exist, or takes other arguments.
     """
+    return _function(path, "program", PROGRAM_FORM, "programs")
+
+
+def load_check(path: str) -> Callable[..., Any]:
+    """Return the function of a check.
+
+    Raises:
+        ProgramError: the module or the function does not exist, or takes other arguments.
+    """
+    return _function(path, "check", CHECK_FORM, "checks")
+
+
+def _function(path: str, what: str, form: str, page: str) -> Callable[..., Any]:
     module = _module(path)
     if module is not None:
         name = DEFAULT_FUNCTION
@@ -45,21 +59,21 @@ def load_program(path: str) -> Callable[..., Any]:
         module = _module(parent) if parent else None
     if module is None:
         raise ModuleMissing(
-            f"program {path}: no such module",
+            f"{what} {path}: no such module",
             "check `run:`, and that the project's folder is on the Python path",
         )
     function = getattr(module, name, None)
     if not callable(function) and module.__name__ != path and hasattr(module, "__path__"):
         raise ModuleMissing(
-            f"program {path}: no such module, and {module.__name__} has no function {name}",
+            f"{what} {path}: no such module, and {module.__name__} has no function {name}",
             "check `run:`, and that the project's folder is on the Python path",
         )
     if not callable(function):
         raise FunctionMissing(
-            f"program {path}: {module.__name__} has no function {name}",
-            f"define it as {PROGRAM_FORM}; see: tidegate docs programs",
+            f"{what} {path}: {module.__name__} has no function {name}",
+            f"define it as {form}; see: tidegate docs {page}",
         )
-    _check_form(function, f"program {path}", PROGRAM_FORM)
+    _check_form(function, f"{what} {path}", form)
     return function
 
 

@@ -42,6 +42,8 @@ OURS = frozenset(FIXED) | {
     "spark.sql.storeAssignmentPolicy",
 }
 """What decides where rows go and how files are written; a program's other settings serve its own plan."""
+CANNOT_WRITE = "tidegate.a_check_cannot_write"
+"""In place of a class that a write needs: Spark names it in its message."""
 OUR_PREFIXES = (CATALOGS, "spark.sql.iceberg.", "spark.wap.", "mapreduce.", "fs.defaultFS")
 
 
@@ -68,6 +70,14 @@ def refuse_stopped(spark: SparkSession) -> None:
             "the program has stopped Spark, which publishes its outputs",
             "remove spark.stop() from the program; the session ends with the run",
         )
+
+
+def refuse_writes(own: SparkSession) -> None:
+    """Take from a session what writes need: the committer of files, and the catalogs of tables."""
+    own.conf.set("spark.sql.sources.commitProtocolClass", CANNOT_WRITE)
+    for name in dict(_java_settings(own)):
+        if name.startswith(CATALOGS) and "." not in name.removeprefix(CATALOGS):
+            own.conf.set(name, CANNOT_WRITE)
 
 
 @contextmanager

@@ -56,10 +56,7 @@ def run_queries(
         ProgramError: an input never had data, a query is refused, or a parameter has no value.
     """
     frames = _frames(own, program, inputs, columns)
-    _fence(own)
-    leaves = [leaf for frame in frames.values() for leaf in _leaves(_analysed(frame))]
-    for name, frame in frames.items():
-        frame.createOrReplaceTempView(f"`{name}`")
+    leaves = _prepare(own, frames)
     values = values_of(params)
     outputs: dict[str, DataFrame] = {}
     for query in program.sql:
@@ -67,6 +64,27 @@ def run_queries(
         rows.createOrReplaceTempView(f"`{query.output}`")
         outputs[query.output] = rows
     return outputs
+
+
+def run_query(
+    own: SparkSession, query: SqlQuery, tables: Mapping[str, DataFrame], params: Params
+) -> DataFrame:
+    """Return the rows of one query over some tables, as a frame of its session that was not evaluated.
+
+    Raises:
+        ProgramError: the query is refused, or a parameter has no value.
+    """
+    leaves = _prepare(own, tables)
+    return _run(own, query, [*tables], values_of(params), leaves)
+
+
+def _prepare(own: SparkSession, tables: Mapping[str, DataFrame]) -> list[Any]:
+    """Fence a session, and give it its tables; return the leaves of their plans."""
+    _fence(own)
+    leaves = [leaf for frame in tables.values() for leaf in _leaves(_analysed(frame))]
+    for name, frame in tables.items():
+        frame.createOrReplaceTempView(f"`{name}`")
+    return leaves
 
 
 def _frames(

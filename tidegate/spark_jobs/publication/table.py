@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.published import PartitionFact, PublishedPartition
-from tidegate.spark_jobs.checks.conditions import refuse_unjudged
+from tidegate.spark_jobs.checks.compared import NOTHING_BESIDE, Beside
+from tidegate.spark_jobs.checks.judge import refuse_unjudged
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
@@ -162,6 +163,7 @@ class Publication:
             are part of the result, and are not written again.
         by: who makes the outputs, for messages: "program shop/orders".
         judge: returns the verdicts of all checks of the staged outputs; if one blocks, nothing is published.
+        beside: what checks compare rows with, as `judge` has it.
     """
 
     def __init__(
@@ -180,6 +182,7 @@ class Publication:
         before: Mapping[DatasetRef, Sequence[PublishedPartition]] | None = None,
         by: str = "the run",
         judge: Callable[[Sequence[StagedOutput]], Sequence[CheckVerdict]] = no_checks,
+        beside: Beside = NOTHING_BESIDE,
     ) -> None:
         self._by = by
         self.commit = commit
@@ -192,7 +195,7 @@ class Publication:
         self._store = store
         self._reports_events = events is not None
         self._before = dict(before or {})
-        self._judge = judge
+        self._judge, self._beside = judge, beside
         self._context = CommitContext(
             files=warehouse.files, spark=spark, watermarks=store, events=events or NoEvents()
         )
@@ -209,7 +212,7 @@ class Publication:
         refuse_names(ref, frame)
         refuse_undeclared(ref, frame, self._by)
         if ref.checks:
-            refuse_unjudged(self._context.spark(), ref, frame.schema)
+            refuse_unjudged(self._context.spark(), ref, frame.schema, self._beside)
 
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, reads: bool = False) -> None:
         """Run the plan of an output that `refuse` has let pass, and write its rows where no reader sees them.

@@ -52,21 +52,6 @@ def check_watched(app: App, findings: Findings) -> None:
         )
 
 
-def check_checked(app: App, findings: Findings) -> None:
-    """Report checks of landed files, whose rows are there before Tidegate could judge them."""
-    written = {name for program in app.programs.values() for name in program.writes}
-    for dataset in app.datasets.values():
-        first = next(iter(dataset.checks), None)
-        if first is None or first.at is None or dataset.path is None or dataset.name in written:
-            continue
-        findings.add(
-            "L439",
-            first.at,
-            f"checks judge what programs write, got {shown(dataset.name)} with landed files",
-            "delete `checks` and `nullable`, or give them to the output of a program that reads the files",
-        )
-
-
 def check_expected(app: App, findings: Findings) -> None:
     """Report datasets with a deadline whose partitions have no period.
 

@@ -23,6 +23,7 @@ from tidegate.domain.commits import (
     Watermark,
     WatermarkMove,
 )
+from tidegate.scheduler.model.event import partition_event_key
 from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
@@ -32,6 +33,7 @@ from tidegate.scheduler.store.commits.rows import checksum, is_whole
 from tidegate.scheduler.store.commits.transaction import reading, writing
 from tidegate.scheduler.store.commits.withheld import WithheldRows, end_withheld
 from tidegate.scheduler.store.sql.commit_tables import commit_datasets, commit_sequences
+from tidegate.scheduler.store.sql.tables import events
 
 
 class SqlCommitStepStore(WithheldRows, CommitStepStore):
@@ -97,6 +99,19 @@ class SqlCommitStepStore(WithheldRows, CommitStepStore):
             end_withheld(connection, commit, moves)
             self._note(connection, Deed.PUT, commit, {})
             return "stored"
+
+    def reported_rows(
+        self, dataset: str, keys: Sequence[str], newest: int
+    ) -> Mapping[str, tuple[int, ...]]:
+        """Return the numbers of rows of the newest events of some partitions, newest first, by key."""
+        of = events.c
+        query = select(of.rows).where(of.key == partition_event_key("", dataset), of.rows.is_not(None))
+        newest_first = query.order_by(of.arrived.desc(), of.id.desc()).limit(newest)
+        with reading(self._engine) as connection:
+            found = {
+                key: tuple(connection.scalars(newest_first.where(of.partition == key))) for key in keys
+            }
+        return {key: rows for key, rows in found.items() if rows}
 
     def get(self, commit: str) -> str | None:
         """Return the text of an unfinished sequence."""
