@@ -58,6 +58,7 @@ class MemoryCommitStepStore(MemoryAttempts, CommitStepStore):
         body: str,
         moves: Sequence[WatermarkMove] = (),
         verdicts: Sequence[CheckVerdict] = (),
+        judged_at: datetime | None = None,
     ) -> Put:
         with self._lock:
             refusal = self._refusal(commit, token, moves)

@@ -21,6 +21,7 @@ COMMANDS = {
     "deployments": ("deployments", "log"),
     "events": ("events", "list"),
     "alerts": ("alerts", "list"),
+    "checks": ("checks", "list"),
     "commits": ("commits", "list"),
     "ledger": ("ledger",),
     "schedules": ("schedules", "list"),

@@ -152,6 +152,9 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "tidegate.cli.datasets.show:app",
             "Show what is declared of a dataset, and what writes and reads it.",
         ),
+        "checks": Entry(
+            "tidegate.cli.datasets.checks:app", "Show what the checks of datasets have found, and found before."
+        ),
         "events": Entry(
             "tidegate.cli.operate.intake.events:app",
             "List the received events and the result of each; feed some once more.",

@@ -71,6 +71,7 @@ class CommitStepStore(Protocol):
         body: str,
         moves: Sequence[WatermarkMove] = (),
         verdicts: Sequence[CheckVerdict] = (),
+        judged_at: datetime | None = None,
     ) -> Put:
         """Store a sequence and close its attempt, which must be open (this commit, this token).
 
@@ -82,7 +83,8 @@ class CommitStepStore(Protocol):
         sequence may move it. What is withheld of the same work, or would move one of these watermarks, ends.
 
         Args:
-            verdicts: of the checks of its outputs.
+            verdicts: of the checks of its outputs; kept with it as their newest results.
+            judged_at: now, if there are some.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from tidegate.listings.alerts import ALERTS
 from tidegate.listings.backfills import BACKFILLS
+from tidegate.listings.checks import CHECKS
 from tidegate.listings.commits import COMMITS
 from tidegate.listings.deployments import DEPLOYMENTS
 from tidegate.listings.events import EVENTS
@@ -22,6 +23,7 @@ LISTINGS: dict[str, Listing] = {
     for each in (
         ALERTS,
         BACKFILLS,
+        CHECKS,
         COMMITS,
         DEPLOYMENTS,
         EVENTS,

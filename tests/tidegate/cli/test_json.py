@@ -91,6 +91,7 @@ LISTS: dict[Path, int] = {
     ("token", "list"): 0,
     ("status",): 1,
     ("doctor",): 1,
+    ("checks", "list"): 0,
     ("commits", "list"): 0,
     ("commits", "fsck"): 0,
     ("watermarks", "list"): 0,
@@ -130,6 +131,7 @@ OF_TABLES = {
     ("maintenance", "status"),
     ("maintenance", "explain"),
     ("columns",),
+    ("checks", "show"),
     ("commits", "show"),
     ("watermarks", "show"),
 }

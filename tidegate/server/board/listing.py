@@ -181,7 +181,7 @@ def _alert_counts(service: Service, caller: Caller, *_: object) -> dict[str, int
     return {str(each): sums[each] for each in AlertState if sums[each]}
 
 
-for _name in ("jobs", "instances", "late", "overrides", "commits", "tasks", "gauges", "watermarks"):
+for _name in ("jobs", "instances", "late", "overrides", "checks", "commits", "tasks", "gauges", "watermarks"):
     add_page(LISTINGS[_name])
 add_page(LISTINGS["alerts"], template="alerts", more=_alert_counts)
 add_page(LISTINGS["backfills"], template="backfills")

@@ -63,7 +63,7 @@ def publish(
         CommitUnknown, CommitFailed, CommitBusy: see `finish`.
     """
     withheld = any(each.blocks for each in verdicts)
-    match _put(sequence, store, verdicts, clock.now() if withheld else None):
+    match _put(sequence, store, verdicts, clock.now() if verdicts else None):
         case "stored" if withheld:
             raise PublishWithheld(sequence.id, verdicts)
         case "stored":
@@ -124,19 +124,19 @@ def _put(
     sequence: CommitSequence,
     store: CommitStepStore,
     verdicts: Sequence[CheckVerdict],
-    withheld_at: datetime | None,
+    judged_at: datetime | None,
 ) -> Put:
     """Put a sequence, or withhold it.
 
     Args:
-        withheld_at: now, if a check failed.
+        judged_at: now, if there are checks.
     """
     body, moves = encode_sequence(sequence), moves_of(sequence)
     try:
-        if withheld_at is None:
-            return store.put(sequence.id, sequence.datasets, sequence.token, body, moves, verdicts)
+        if judged_at is None or not any(each.blocks for each in verdicts):
+            return store.put(sequence.id, sequence.datasets, sequence.token, body, moves, verdicts, judged_at)
         return store.withhold(
-            sequence.id, sequence.datasets, sequence.token, body, moves, verdicts, withheld_at
+            sequence.id, sequence.datasets, sequence.token, body, moves, verdicts, judged_at
         )
     except Exception:
         # Perhaps only the response was lost. Once the attempt is closed, the content of the store is final.

@@ -28,6 +28,7 @@ from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
+from tidegate.scheduler.store.commits.check_results import keep_results
 from tidegate.scheduler.store.commits.recovery_states import Deed, refuse_former_names
 from tidegate.scheduler.store.commits.rows import checksum, is_whole
 from tidegate.scheduler.store.commits.transaction import reading, writing
@@ -89,6 +90,7 @@ class SqlCommitStepStore(WithheldRows, CommitStepStore):
         body: str,
         moves: Sequence[WatermarkMove] = (),
         verdicts: Sequence[CheckVerdict] = (),
+        judged_at: datetime | None = None,
     ) -> Put:
         """Store a sequence, whose attempt must be open, and close the attempt."""
         with writing(self._engine) as connection:
@@ -97,6 +99,8 @@ class SqlCommitStepStore(WithheldRows, CommitStepStore):
                 return refusal
             self._insert(connection, commit, datasets, token, body, moves)
             end_withheld(connection, commit, moves)
+            if judged_at is not None:
+                keep_results(connection, commit, token, verdicts, judged_at, withheld=False)
             self._note(connection, Deed.PUT, commit, {})
             return "stored"
 

@@ -25,6 +25,7 @@ from tidegate.domain.commits import (
 )
 from tidegate.scheduler.model.work_of_job import is_work_before, work_of_commit
 from tidegate.scheduler.store.commits.attempts import close_attempt
+from tidegate.scheduler.store.commits.check_results import keep_results, note_release
 from tidegate.scheduler.store.commits.recovery_states import Deed
 from tidegate.scheduler.store.commits.rows import SequenceRows, checksum, is_whole
 from tidegate.scheduler.store.commits.transaction import reading, writing
@@ -72,6 +73,7 @@ class WithheldRows(SequenceRows):
                 "at": now,
             }
             connection.execute(insert(withheld_publishes).values(shown))
+            keep_results(connection, commit, token, verdicts, now, withheld=True)
             close_attempt(connection, token)
             return "stored"
 
@@ -115,6 +117,7 @@ class WithheldRows(SequenceRows):
                 return "again"
             self._insert(connection, commit, datasets, token, body, moves)
             end_withheld(connection, commit, moves)
+            note_release(connection, commit, row.datasets)
             self._note(connection, Deed.RELEASE, commit, {"datasets": list(row.datasets)})
             return "stored"
 

@@ -6,7 +6,7 @@ unfinished sequences only, and `commit_attempts` for runs that may still put one
 current work is a short index look-up.
 
 `commit_withheld` has the texts of sequences that were not put, and `withheld_publishes` what the engine and
-people read of them.
+people read of them. `check_results` has what checks have found, of those that were put too.
 
 The functions read what a deployment has to know of publishes: those that are not finished, and the
 watermarks.
@@ -16,6 +16,7 @@ import json
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Connection,
     ForeignKey,
@@ -29,6 +30,7 @@ from sqlalchemy import (
 )
 
 from tidegate.domain.commits import CheckVerdict
+from tidegate.scheduler.model.records.judged_run import JudgedRun
 from tidegate.scheduler.model.records.withheld_publish import WithheldPublish
 from tidegate.scheduler.store.answers import Commitment
 from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name
@@ -142,6 +144,26 @@ withheld_publishes = Table(
 Index("ix_withheld_publishes_job", withheld_publishes.c.job)
 Index("ix_withheld_publishes_at", withheld_publishes.c.at, withheld_publishes.c.commit)
 WITHHELD_PUBLISHES = Codec(withheld_publishes, WithheldPublish)
+
+check_results = Table(
+    "check_results",
+    metadata,
+    Column("dataset", Name, primary_key=True),
+    Column("token", BigInteger, primary_key=True, autoincrement=False),
+    Column("commit", Name, nullable=False),
+    Column("verdicts", Json(tuple[CheckVerdict, ...]), nullable=False),
+    Column("withheld", Boolean, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("newest_at", Instant),
+)
+partial_index(
+    "ix_check_results_newest",
+    check_results.c.newest_at,
+    check_results.c.dataset,
+    check_results.c.token,
+    where=check_results.c.newest_at.is_not(None),
+)
+CHECK_RESULTS = Codec(check_results, JudgedRun)
 
 commit_abandoned = Table(
     "commit_abandoned",

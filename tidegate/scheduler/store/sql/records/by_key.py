@@ -18,6 +18,7 @@ from tidegate.scheduler.model.kind import Key, Kind, whole
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
+from tidegate.scheduler.model.records.judged_run import CHECK_RESULTS
 from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORTS
@@ -39,6 +40,7 @@ V = TypeVar("V", bound=Value)
 CODECS: dict[Kind[Any], Codec[Any]] = {
     ALERTS: alerts.ALERTS,
     APPS: rows.APPS,
+    CHECK_RESULTS: commit_tables.CHECK_RESULTS,
     EXPECTED_DATA: expected.DATA,
     EXPECTED_PERIODS: expected.PERIODS,
     GAUGES: rows.GAUGES,
