@@ -30,6 +30,7 @@ from tidegate.scheduler.model.records.expected import (
     LATE_TOTALS,
     LateTotal,
 )
+from tidegate.scheduler.model.records.judged_run import CHECK_RESULTS
 from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES, LastLaunch
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
@@ -118,6 +119,7 @@ OF_DATASETS: tuple[Kind[Any], ...] = (
     EXPECTED_DATA,
     EXPECTED_PERIODS,
     WITHHELD_EVENTS,
+    CHECK_RESULTS,
 )
 """Kinds whose keys begin with a dataset."""
 
