@@ -153,7 +153,7 @@ GROUPS: dict[str, dict[str, Entry]] = {
             "Show what is declared of a dataset, and what writes and reads it.",
         ),
         "checks": Entry(
-            "tidegate.cli.datasets.checks:app", "Show what the checks of datasets have found, and found before."
+            "tidegate.cli.datasets.checks:app", "Show what the checks of datasets have found, now and before."
         ),
         "events": Entry(
             "tidegate.cli.operate.intake.events:app",

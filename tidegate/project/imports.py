@@ -28,7 +28,7 @@ IMPORT_SECONDS = 120
 
 
 class Named(Value, kw_only=True):
-    """A dotted path in the YAML. `kind` is its key, "run" or "incremental", or "check" for `run` of a check."""
+    """A dotted path in the YAML. `kind` is its key, "run" or "incremental"; "check" for that of a check."""
 
     kind: str
     path: str

@@ -44,7 +44,9 @@ def events(known: Mapping[str, Sequence[int]]) -> Beside:
     return Beside(reported=reported)
 
 
-def verdict(check: Check, counts: dict[str, int], beside: Beside, scheme: PartitionScheme | None) -> CheckVerdict:
+def verdict(
+    check: Check, counts: dict[str, int], beside: Beside, scheme: PartitionScheme | None
+) -> CheckVerdict:
     ref = DatasetRef(app="shop", name="orders", scheme=scheme, checks=(check,))
 
     def no_rows() -> DataFrame:
@@ -59,7 +61,7 @@ def test_the_periods_before_a_partition_end_at_the_first_one() -> None:
 
 
 @pytest.mark.parametrize(("rows", "passed"), [(0, False), (49, False), (50, True), (150, True), (151, False)])
-def test_a_number_of_rows_is_compared_with_the_median_of_the_newest_events_before(rows: int, passed: bool) -> None:
+def test_rows_are_compared_with_the_median_of_the_newest_events_before(rows: int, passed: bool) -> None:
     known = {"2013-01-04": [7, 90], "2013-01-03": [100], "2013-01-02": [900], "2013-01-01": [10]}
     check = ChangeCheck(name="change", rows="50%", over=3)
     assert median([90, 100, 900]) == 100
@@ -125,7 +127,7 @@ def test_a_reference_finds_what_pandas_finds(spark: SparkSession) -> None:
     ("check", "why"),
     [
         (ReferenceCheck(name="c", columns=("id",), dataset="gone"), "gone is not among the datasets"),
-        (ReferenceCheck(name="c", columns=("id",), dataset="carriers"), "there is no column id; there are code"),
+        (ReferenceCheck(name="c", columns=("id",), dataset="carriers"), "there is no column id; there are"),
         (
             ReferenceCheck(name="c", columns=("id",), dataset="carriers", to=("code",)),
             "id is bigint, and code of carriers is string: they cannot be compared",

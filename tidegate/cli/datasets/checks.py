@@ -20,7 +20,8 @@ def _newest(given: Given, _forms: Collection[str]) -> Parts:
 
 def _history(given: Given, _forms: Collection[str]) -> Parts:
     if "dataset" not in given:
-        raise WrongUsage("`checks show` is about one dataset", "write for example: tidegate checks show app/dataset")
+        hint = "write for example: tidegate checks show app/dataset"
+        raise WrongUsage("`checks show` is about one dataset, got none", hint)
     return Parts([Part("", {"history": True, **given})], NOTHING)
 
 

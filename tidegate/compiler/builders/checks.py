@@ -92,7 +92,7 @@ def _check_pairs(kind: str, written: Node, scope: Scope) -> None:
         scope.findings.add(
             "V277",
             written.keys["to"],
-            f"each column refers to one column, got {plural(len(columns), 'column')} and {len(to)} under `to`",
+            f"a column refers to one column, got {plural(len(columns), 'column')} and {len(to)} under `to`",
             "list under `to` as many, in the same order",
         )
 

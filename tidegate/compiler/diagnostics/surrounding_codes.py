@@ -130,8 +130,9 @@ DATASET_CODES: dict[str, Entry] = {
     ),
     "V277": error(
         "check that does not fit",
-        "A check compares a declared column with values of its type: a pattern with a text, bounds with numbers"
-        " or, as texts, with texts and dates. A reference has one column under `to` for each under `columns`."
+        "A check compares a declared column with values of its type: a pattern with a text, bounds with"
+        " numbers or, as texts, with texts and dates. A reference has one column under `to` for each under"
+        " `columns`."
         " A query has no parameters but those of every run.",
     ),
     "L438": error(
@@ -151,8 +152,8 @@ DATASET_CODES: dict[str, Entry] = {
     ),
     "L437": error(
         "no checks to wait for",
-        "`checks: passed` waits for the asset checks of a dataset with `asset`, whose own code publishes before"
-        " they have passed. The `checks` of any other dataset are judged before there is an event.",
+        "`checks: passed` waits for the asset checks of a dataset with `asset`, whose own code publishes"
+        " before they have passed. The `checks` of any other dataset are judged before there is an event.",
     ),
     "V261": error(
         "config that the job refuses",

@@ -2,7 +2,7 @@
 
 metadata={"tidegate/checks": [{"rows": {"min": 1}}, {"unique": ["id"], "severity": "warn"}]}
 
-An asset has no `reads`: a `reference` names a deployed dataset, and a query has the tables of its own dataset.
+An asset has no `reads`: a `reference` names a deployed dataset, and a query has its own dataset's tables.
 """
 
 from collections.abc import Iterable, Mapping

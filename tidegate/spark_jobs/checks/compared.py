@@ -79,7 +79,7 @@ def medians_before(
 
 
 def keys_before(scheme: PartitionScheme, key: str, most: int) -> tuple[str, ...]:
-    """Return the keys of the periods before that of a key, newest first, with its key in the other dimension."""
+    """Return the keys of the periods before a key, newest first, with its key in the other dimension."""
     time, parts = scheme.time, split_key(scheme, key)
     if time is None:
         return ()

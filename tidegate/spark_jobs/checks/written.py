@@ -1,6 +1,6 @@
 """Checks that users write: a query, and a function, each in a session of its own that cannot write.
 
-    staged rows ──► table NAME, readers' rows ──► table NAME__published, inputs ──► tables ──► query ──► bad rows
+    staged rows ──► table NAME, readers' rows ──► NAME__published, inputs ──► tables ──► query ──► bad rows
     staged rows ──► function(spark, rows, params) ──► bad rows, or None
 
 A query has the fences of an SQL program. The session of a function has no catalog of tables, and no file is

@@ -1,7 +1,7 @@
 """Finds a program, a check or a source by its dotted path, and checks how it can be called.
 
-The path of a program or a check names a function, or a module whose function is called `run`. A source is a module
-with two functions. A failure inside a module's own imports is raised unchanged. This module imports no
+The path of a program or a check names a function, or a module whose function is called `run`. A source is a
+module with two functions. A failure inside a module's own imports is raised unchanged. This module imports no
 Spark, so the check before a deployment is fast.
 """
 
