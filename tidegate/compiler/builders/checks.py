@@ -26,6 +26,7 @@ from tidegate.domain.model import (
     ValuesCheck,
 )
 from tidegate.domain.model.check import default_name
+from tidegate.domain.part_name import name_in
 from tidegate.domain.wording import plural, shown
 
 
@@ -61,7 +62,10 @@ def build_checks(node: MappingNode, scope: Scope) -> tuple[Check, ...]:
         _check_bounds(kind, written, scope)
         _check_pairs(kind, written, scope)
         severity: Severity = "warn" if entry.text("severity") == "warn" else "block"
-        found.append(KINDS[kind](plain(written), Head(name, severity, scope.at(entry.keys[kind]))))
+        value = plain(written)
+        if kind == "reference":
+            value = {**value, "dataset": name_in(scope.app, value["dataset"])}
+        found.append(KINDS[kind](value, Head(name, severity, scope.at(entry.keys[kind]))))
     return tuple(found)
 
 
