@@ -24,7 +24,6 @@ from tidegate.spark_jobs.errors import ProgramError, SparkJobError
 from tidegate.spark_jobs.programs.loading import load_check
 from tidegate.spark_jobs.programs.own_session import frame_in, program_session, refuse_writes
 from tidegate.spark_jobs.programs.program import ProgramExited, call_program
-from tidegate.spark_jobs.programs.sql_program import run_query
 
 Written = SqlCheck | RunCheck
 T = TypeVar("T")
@@ -82,6 +81,9 @@ def _bad_rows(
 ) -> DataFrame | None:
     staged = frame_in(own, rows)
     if isinstance(check, SqlCheck):
+        # It brings the parser of SQL, which no other publish needs.
+        from tidegate.spark_jobs.programs.sql_program import run_query
+
         query = SqlQuery(output=ref.name, file="its query", text=check.sql)
         return run_query(own, query, _tables(own, ref, staged, beside), beside.params)
     refuse_writes(own)
