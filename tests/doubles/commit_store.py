@@ -66,9 +66,7 @@ class MemoryCommitStepStore(MemoryAttempts, CommitStepStore):
                 self._store(commit, datasets, token, body, moves)
             return refusal or "stored"
 
-    def reported_rows(
-        self, dataset: str, keys: Sequence[str], newest: int
-    ) -> Mapping[str, tuple[int, ...]]:
+    def reported_rows(self, dataset: str, keys: Sequence[str], newest: int) -> Mapping[str, tuple[int, ...]]:
         found = {key: tuple(self.events.get((dataset, key), ())[::-1][:newest]) for key in keys}
         return {key: rows for key, rows in found.items() if rows}
 

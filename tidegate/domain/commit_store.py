@@ -104,9 +104,7 @@ class CommitStepStore(Protocol):
         """
         ...
 
-    def reported_rows(
-        self, dataset: str, keys: Sequence[str], newest: int
-    ) -> Mapping[str, tuple[int, ...]]:
+    def reported_rows(self, dataset: str, keys: Sequence[str], newest: int) -> Mapping[str, tuple[int, ...]]:
         """Return the numbers of rows of the newest events of some partitions, newest first, by key.
 
         Events that do not say it are left out, and so are partitions without any.

@@ -102,9 +102,7 @@ def change_of(rows: int, before: Fraction) -> str:
     return f"{plural(rows, 'row')}, the median before is {float(before):g}"
 
 
-def rows_without_target(
-    rows: DataFrame, ref: DatasetRef, check: ReferenceCheck, beside: Beside
-) -> DataFrame:
+def rows_without_target(rows: DataFrame, ref: DatasetRef, check: ReferenceCheck, beside: Beside) -> DataFrame:
     """Return the rows whose values are in no row of the other dataset; with a null among them a row passes.
 
     Raises:

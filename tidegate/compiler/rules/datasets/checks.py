@@ -90,7 +90,9 @@ def _of_reference(app: App, check: ReferenceCheck, writers: list[Program]) -> It
     for name in check.target:
         if name.lower() not in known:
             summary = f"the check {check.name} refers to a declared column, got {shown(name)}"
-            yield Fault("V277", f"{summary} of {check.dataset}", f"{check.dataset} has {listed([*known], 'and')}")
+            yield Fault(
+                "V277", f"{summary} of {check.dataset}", f"{check.dataset} has {listed([*known], 'and')}"
+            )
 
 
 def _of_query(dataset: Dataset, check: SqlCheck, writers: list[Program]) -> Iterator[Fault]:

@@ -104,17 +104,13 @@ class SqlCommitStepStore(WithheldRows, CommitStepStore):
             self._note(connection, Deed.PUT, commit, {})
             return "stored"
 
-    def reported_rows(
-        self, dataset: str, keys: Sequence[str], newest: int
-    ) -> Mapping[str, tuple[int, ...]]:
+    def reported_rows(self, dataset: str, keys: Sequence[str], newest: int) -> Mapping[str, tuple[int, ...]]:
         """Return the numbers of rows of the newest events of some partitions, newest first, by key."""
         of = events.c
         query = select(of.rows).where(of.key == partition_event_key("", dataset), of.rows.is_not(None))
         newest_first = query.order_by(of.arrived.desc(), of.id.desc()).limit(newest)
         with reading(self._engine) as connection:
-            found = {
-                key: tuple(connection.scalars(newest_first.where(of.partition == key))) for key in keys
-            }
+            found = {key: tuple(connection.scalars(newest_first.where(of.partition == key))) for key in keys}
         return {key: rows for key, rows in found.items() if rows}
 
     def get(self, commit: str) -> str | None:
