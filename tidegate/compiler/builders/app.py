@@ -23,7 +23,6 @@ from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
 from tidegate.compiler.rules.cycles.schedules import check_cycles
-from tidegate.compiler.rules.datasets.checks import check_checked
 from tidegate.compiler.rules.datasets.declared import (
     check_expected,
     check_watched,
@@ -156,7 +155,11 @@ def build_app(
     check_writers(app, findings)
     check_own_output(app, findings)
     check_watched(app, findings)
-    check_checked(app, findings)
+    if any(dataset.checks for dataset in app.datasets.values()):
+        # Loaded by those alone who have checks.
+        from tidegate.compiler.rules.datasets.checks import check_checked
+
+        check_checked(app, findings)
     check_expected(app, findings)
     check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))

@@ -114,8 +114,8 @@ def _values(written: Any, head: Head) -> Check:
 
 
 def _reference(written: Any, head: Head) -> Check:
-    lists = {key: tuple(of) if isinstance(of, list) else of for key, of in written.items()}
-    return ReferenceCheck(**head._asdict(), **lists)
+    columns, to = tuple(written["columns"]), tuple(written.get("to", ()))
+    return ReferenceCheck(**head._asdict(), columns=columns, dataset=written["dataset"], to=to)
 
 
 KINDS: dict[str, Callable[[Any, Head], Check]] = {

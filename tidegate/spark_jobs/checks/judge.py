@@ -150,7 +150,7 @@ def judge(
         if isinstance(check, RowsCheck):
             found[check.name] = _of_counts(check, counts)
         elif isinstance(check, ChangeCheck):
-            found[check.name] = _of_changes(ref, check, counts, beside)
+            found[check.name] = _of_changes(ref, check, counts, beside) if total else _not_counted(check)
     return tuple(_verdict(ref, check, total, found.get(check.name, Finding())) for check in ref.checks)
 
 
@@ -197,6 +197,11 @@ def _of_changes(ref: DatasetRef, check: ChangeCheck, counts: Mapping[str, int], 
         )
     new = len(counts) - len(before)
     return Finding(found=f"{check.rule()}; {_not_compared(ref, new)}" if new else "")
+
+
+def _not_counted(check: ChangeCheck) -> Finding:
+    # A frame without any row fails `rows: {min}` alone.
+    return Finding(found=f"{check.rule()}; not compared: there are no rows")
 
 
 def _not_compared(ref: DatasetRef, partitions: int) -> str:

@@ -73,7 +73,7 @@ def _faults(app: App, dataset: Dataset, check: Check, writers: list[Program]) ->
             pass
     types = {column.name.lower(): column.type for column in dataset.all_columns()}
     for name, wrong in _mistyped(check, types):
-        what = f"the check {check.name} cannot be judged: {wrong}"
+        what = f"a check fits the declared columns, got {check.name}: {wrong}"
         yield Fault("V277", what, f"correct the check, or the type of the column {name}")
 
 
@@ -90,13 +90,12 @@ def _of_reference(app: App, check: ReferenceCheck, writers: list[Program]) -> It
     for name in check.target:
         if name.lower() not in known:
             summary = f"the check {check.name} refers to a declared column, got {shown(name)}"
-            yield Fault(
-                "V277", f"{summary} of {check.dataset}", f"{check.dataset} has {listed([*known], 'and')}"
-            )
+            hint = f"{check.dataset} has {listed([*known], 'and')}"
+            yield Fault("V277", f"{summary} of {check.dataset}", hint)
 
 
 def _of_query(dataset: Dataset, check: SqlCheck, writers: list[Program]) -> Iterator[Fault]:
-    """Yield why the text is no query over the tables that every writer gives it."""
+    """Yield why the text is not a query over the tables that every writer gives it."""
     from tidegate.domain.sql.parameters import OF_EVERY_RUN
     from tidegate.domain.sql.query import judge_names, read_query
 
