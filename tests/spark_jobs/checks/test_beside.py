@@ -66,7 +66,9 @@ def test_rows_are_compared_with_the_median_of_the_newest_events_before(rows: int
     check = ChangeCheck(name="change", rows="50%", over=3)
     assert median([90, 100, 900]) == 100
 
-    found = verdict(check, {"2013-01-05": rows}, events(known), PartitionScheme(time=DAY))
+    # Of the second one only two are known.
+    counts = {"2013-01-05": rows, "2013-01-06": 1}
+    found = verdict(check, counts, events(known), PartitionScheme(time=DAY))
 
     assert (found.passed, found.bad) == (passed, 0 if passed else 1)
     assert found.partitions == (() if passed else ("2013-01-05",))
@@ -90,6 +92,15 @@ def test_with_fewer_than_three_known_it_passes_and_says_so() -> None:
 
     assert found.passed
     assert found.found.endswith("; not compared: fewer than 3 publishes before it are known")
+
+
+def test_a_frame_without_any_row_is_not_compared() -> None:
+    check = ChangeCheck(name="change", rows="10%")
+
+    found = verdict(check, {"": 0}, events({"": [100] * 3}), None)
+
+    assert found.passed
+    assert found.found == "at most 10% from the median of the 7 before; not compared: there are no rows"
 
 
 def carriers(spark: SparkSession) -> Beside:

@@ -86,11 +86,11 @@ def _of_reference(app: App, check: ReferenceCheck, writers: list[Program]) -> It
     other = None if is_of_other(check.dataset) else app.datasets.get(check.dataset)
     if other is None or not other.columns or other.on_new_column == "add":
         return
-    known = {column.name.lower() for column in other.all_columns()}
+    known = [column.name.lower() for column in other.all_columns()]
     for name in check.target:
         if name.lower() not in known:
             summary = f"the check {check.name} refers to a declared column, got {shown(name)}"
-            hint = f"{check.dataset} has {listed([*known], 'and')}"
+            hint = f"{check.dataset} has {listed(known, 'and')}"
             yield Fault("V277", f"{summary} of {check.dataset}", hint)
 
 
