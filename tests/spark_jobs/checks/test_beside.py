@@ -145,7 +145,8 @@ def test_a_reference_finds_what_pandas_finds(spark: SparkSession) -> None:
         ),
         (SqlCheck(name="c", sql="SELECT gone FROM orders"), "Spark refuses the query"),
         (SqlCheck(name="c", sql="SELECT * FROM others"), "a table is a dataset under `reads`"),
-        (SqlCheck(name="c", sql="DROP TABLE orders"), "Q10"),
+        (SqlCheck(name="c", sql="DROP TABLE orders"), "Q104"),
+        (SqlCheck(name="c", sql="INSERT INTO orders SELECT * FROM carriers"), "Q104"),
         (RunCheck(name="c", run=f"{__name__}.gone"), "has no function gone"),
         (RunCheck(name="c", run=f"{__name__}.carriers"), "it is called as run(spark, rows, params)"),
     ],
@@ -190,6 +191,27 @@ def writes(spark: SparkSession, rows: DataFrame, params: Params) -> None:
     rows.write.mode("overwrite").parquet(FOLDER[0])
 
 
+def writes_a_table(spark: SparkSession, rows: DataFrame, params: Params) -> None:
+    rows.createOrReplaceTempView("mine")
+    spark.sql("CREATE TABLE copied USING parquet AS SELECT * FROM mine")
+
+
+def writes_into_a_folder(spark: SparkSession, rows: DataFrame, params: Params) -> None:
+    rows.write.format("iceberg").mode("append").save(FOLDER[0])
+
+
+def fails_late(spark: SparkSession, rows: DataFrame, params: Params) -> DataFrame:
+    return rows.selectExpr("raise_error('no such row') AS late")
+
+
+def changes_its_session(spark: SparkSession, rows: DataFrame, params: Params) -> DataFrame:
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    spark.catalog.dropTempView("shared")
+    rows.createOrReplaceTempView("left_behind")
+    return OTHER[0]
+
+
+OTHER: list[Any] = []
 FOLDER = [""]
 
 
@@ -206,7 +228,10 @@ def test_a_function_returns_the_bad_rows_or_none(spark: SparkSession) -> None:
     [
         ("raises", "raises KeyError: 'no such thing'"),
         ("number", "returns a DataFrame or None, got int"),
-        ("writes", "a_check_cannot_write"),
+        ("writes", "since it writes: a check reads"),
+        ("writes_a_table", "since it writes: a check reads"),
+        ("writes_into_a_folder", "since it writes: a check reads"),
+        ("fails_late", "no such row"),
     ],
 )
 def test_a_function_that_raises_or_writes_is_not_judged(
@@ -219,6 +244,20 @@ def test_a_function_that_raises_or_writes_is_not_judged(
 
     assert why in refused.value.message
     assert not [*tmp_path.rglob("*.parquet")]
+
+
+def test_what_a_function_does_to_its_session_is_gone_with_it(spark: SparkSession) -> None:
+    spark.sql("SELECT 7 AS n").createOrReplaceTempView("shared")
+    OTHER[:] = [spark.table("shared")]
+    zone = spark.conf.get("spark.sql.session.timeZone")
+
+    found = look(spark, RunCheck(name="c", run=f"{__name__}.changes_its_session"))
+
+    # The bad rows may be a frame of any session.
+    assert (found.bad, found.samples) == (1, ({"n": "7"},))
+    assert spark.conf.get("spark.sql.session.timeZone") == zone
+    assert [view.viewName for view in spark.sql("SHOW VIEWS").collect()] == ["shared"]
+    spark.catalog.dropTempView("shared")
 
 
 def test_no_rows_pass_what_does_not_count(spark: SparkSession) -> None:

@@ -8,8 +8,9 @@ committed in it; what Python itself can write, as in a program, nothing prevents
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -22,7 +23,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.declared_columns import declared_schema
 from tidegate.spark_jobs.errors import ProgramError, SparkJobError
 from tidegate.spark_jobs.programs.loading import load_check
-from tidegate.spark_jobs.programs.own_session import frame_in, program_session, refuse_writes
+from tidegate.spark_jobs.programs.own_session import CANNOT_WRITE, frame_in, program_session, refuse_writes
 from tidegate.spark_jobs.programs.program import ProgramExited, call_program
 
 Written = SqlCheck | RunCheck
@@ -52,9 +53,8 @@ def look_at(
             raise not_judged(ref, check, error.message) from error
         except SparkJobError:
             raise
-        except (PySparkException, ProgramExited) as error:
-            first = str(error).strip().split("\n")[0]
-            raise not_judged(ref, check, f"{type(error).__name__}: {first}") from error
+        except (PySparkException, Py4JJavaError, ProgramExited) as error:
+            raise not_judged(ref, check, _why(error)) from error
 
 
 def refuse_written(
@@ -90,13 +90,21 @@ def _bad_rows(
     function = load_check(check.run)
     try:
         bad = call_program(check.run, lambda: function(own, staged, beside.params))
-    except (PySparkException, ProgramExited, SparkJobError):
+    except (ProgramExited, SparkJobError):
         raise
     except Exception as error:
-        raise not_judged(ref, check, f"{check.run} raises {type(error).__name__}: {error}") from error
+        raise not_judged(ref, check, f"{check.run} raises {_why(error)}") from error
     if bad is None or isinstance(bad, DataFrame):
         return bad
     raise not_judged(ref, check, f"{check.run} returns a DataFrame or None, got {type(bad).__name__}")
+
+
+def _why(error: BaseException) -> str:
+    """Return the first line of an error, without the call of Java that it came through."""
+    if CANNOT_WRITE in str(error):
+        return "an error, since it writes: a check reads, and its session commits nothing"
+    java: Any = error.java_exception if isinstance(error, Py4JJavaError) else error
+    return f"{type(error).__name__}: {str(java).strip().splitlines()[0]}"
 
 
 def _tables(own: SparkSession, ref: DatasetRef, staged: DataFrame, beside: Beside) -> dict[str, DataFrame]:

@@ -44,6 +44,8 @@ OURS = frozenset(FIXED) | {
 """What decides where rows go and how files are written; a program's other settings serve its own plan."""
 CANNOT_WRITE = "tidegate.a_check_cannot_write"
 """In place of a class that a write needs: Spark names it in its message."""
+BY_PATH = ("default_iceberg", "default_cache_iceberg")
+"""The catalogs that Iceberg adds to a session which names a table by its folder."""
 OUR_PREFIXES = (CATALOGS, "spark.sql.iceberg.", "spark.wap.", "mapreduce.", "fs.defaultFS")
 
 
@@ -75,6 +77,8 @@ def refuse_stopped(spark: SparkSession) -> None:
 def refuse_writes(own: SparkSession) -> None:
     """Take from a session what writes need: the committer of files, and the catalogs of tables."""
     own.conf.set("spark.sql.sources.commitProtocolClass", CANNOT_WRITE)
+    for name in BY_PATH:
+        own.conf.set(f"{CATALOGS}{name}", CANNOT_WRITE)
     for name in dict(_java_settings(own)):
         if name.startswith(CATALOGS) and "." not in name.removeprefix(CATALOGS):
             own.conf.set(name, CANNOT_WRITE)
