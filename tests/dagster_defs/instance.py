@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import pytest
 from dagster import (
     AssetKey,
     AssetMaterialization,
@@ -94,6 +95,19 @@ def make_run(
         status=status,
     )
     return run.run_id
+
+
+def dies_between_event_and_row(
+    instance: DagsterInstance, patch: pytest.MonkeyPatch, died: type[BaseException]
+) -> None:
+    """The process dies once the event of the next change of a run is written, and its row is not."""
+
+    def die(*given: object, **named: object) -> None:
+        # What is dead reports no failure either.
+        patch.setattr(type(instance), "handle_new_event", die)
+        raise died
+
+    patch.setattr(type(instance.run_storage), "handle_run_event", die)
 
 
 def started(

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, DagsterRunStatus
 
+from tests.dagster_defs.instance import dies_between_event_and_row
 from tests.existing.world import Acme, host_of, served
 from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.ingest.intake import ON_ITS_WAY
 from tidegate.scheduler.launch.obstacles import obstacles
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.reason import Reason
@@ -190,6 +192,25 @@ def test_a_host_that_dies_before_or_after_the_creation_of_a_run_leaves_one_run(
         with pytest.raises(Died):
             looping(acme, host, job)
     assert len(acme.runs_of(job)) == runs
+
+    ended = looping(acme, host, job)
+
+    assert (ended.state, ended.attempt, len(acme.runs_of(job))) == (JobState.SUCCEEDED, 1, 1)
+
+
+@pytest.mark.parametrize(("schedule", "key"), [("load", ""), ("selection", "2026-04-01")])
+def test_a_host_that_dies_between_the_event_of_a_launch_and_the_row_of_the_run_launches_it_again(
+    schedule: str, key: str, acme: Acme, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = acme.trigger(schedule, key)
+    with monkeypatch.context() as crash:
+        dies_between_event_and_row(acme.instance, crash, Died)
+        with pytest.raises(Died):
+            looping(acme, host, job)
+    (run,) = acme.runs_of(job)
+    assert run.status is DagsterRunStatus.NOT_STARTED
+    last = acme.instance.all_logs(run.run_id)[-1].dagster_event
+    assert last is not None and last.event_type_value in ON_ITS_WAY
 
     ended = looping(acme, host, job)
 

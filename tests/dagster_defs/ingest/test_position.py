@@ -44,6 +44,16 @@ def test_a_hole_that_is_filled_is_closed() -> None:
     assert moved.id == 8
 
 
+def test_an_early_row_is_looked_up_again_until_it_is_over() -> None:
+    later = T0 + timedelta(seconds=5)
+    position = Position(id=4, mark="x", at=T0).advanced([row(5), row(8)], [], T0, {5, 8})
+    assert [(hole.first, hole.last) for hole in position.holes] == [(5, 5), (6, 7), (8, 8)]
+    assert position.id == 8
+    assert position.advanced([], [row(5), row(8)], later, {5, 8}) == position
+    moved = position.advanced([], [row(5), row(8)], later, {8})
+    assert [(hole.first, hole.last) for hole in moved.holes] == [(6, 7), (8, 8)]
+
+
 def test_without_rows_only_holes_age() -> None:
     position = Position(id=4, mark="x", at=T0).advanced([row(5), row(8)], [], T0)
 

@@ -15,6 +15,7 @@ from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
+from tidegate.dagster_defs.ingest.position import HOLE_SECONDS
 from tidegate.dagster_defs.ingest.reconcile import DELETED_AFTER, RECONCILE_EVERY, reconcile
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import Run, RunStatus
@@ -24,7 +25,8 @@ pytestmark = pytest.mark.dagster
 LATER = NOW + timedelta(days=10_000)
 """After everything that Dagster writes with the real clock."""
 
-START, SUCCESS, FAILURE, CANCELED = (
+STARTING, START, SUCCESS, FAILURE, CANCELED = (
+    DagsterEventType.RUN_STARTING,
     DagsterEventType.RUN_START,
     DagsterEventType.RUN_SUCCESS,
     DagsterEventType.RUN_FAILURE,
@@ -91,6 +93,40 @@ def test_a_job_follows_its_run(
     read(instance, store, plan)
 
     assert state(store, job) is expected
+
+
+@pytest.mark.parametrize("kind", [DagsterEventType.RUN_ENQUEUED, STARTING])
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_run_whose_row_does_not_say_yet_that_it_is_on_its_way_is_not_launched(
+    instance: DagsterInstance,
+    store: ReferenceStore,
+    plan: AssetPlan,
+    kind: DagsterEventType,
+    dies: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job, tags = launched_job(instance, store)
+    run = make_run(instance, "clean", tags=tags, status=DagsterRunStatus.NOT_STARTED)
+    with monkeypatch.context() as before_the_row:
+        before_the_row.setattr(instance.run_storage, "handle_run_event", lambda *given: None)
+        happens(instance, run, kind)
+    report_day(instance, "2023-03-10")
+
+    read(instance, store, plan)
+    assert (state(store, job), runs(store)) == (JobState.PENDING_LAUNCH, {})
+
+    if not dies:
+        # Of a queued run it wants to know where it is from, which this one is not.
+        starting = DagsterEvent(STARTING.value, "__ASSET_JOB")
+        instance.run_storage.handle_run_event(run, starting)
+    ingest(instance, store, plan, LATER + timedelta(seconds=HOLE_SECONDS), print)
+    found = state(store, job), [each.run_id for each in runs(store).values()]
+    assert found == ((JobState.PENDING_LAUNCH, []) if dies else (JobState.LAUNCHED, [run]))
+    # Its process has died, or hangs: the offers of the job go on, and what comes of the run is seen.
+    ingest(instance, store, plan, LATER + timedelta(hours=1), print)
+    happens(instance, run, STARTING)
+    ingest(instance, store, plan, LATER + timedelta(hours=1), print)
+    assert state(store, job) is JobState.LAUNCHED
 
 
 def test_a_run_by_hand_counts_for_its_program(

@@ -22,8 +22,10 @@ from datetime import datetime
 
 from dagster import (
     AssetMaterialization,
+    DagsterEventType,
     DagsterInstance,
     DagsterRun,
+    DagsterRunStatus,
     EventLogEntry,
     IntMetadataValue,
     MetadataValue,
@@ -215,11 +217,11 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
     for page in range(PAGES_PER_ROUND):
         appeared = event_log.in_holes(position.holes) if page == 0 else ()
         rows = event_log.after(position.id)
-        moved = position.advanced(rows, appeared, now)
+        events, observed, refused, early = translate(instance, (*appeared, *rows), plan, now, log, former)
+        moved = position.advanced(rows, appeared, now, early)
         value = encode_position(moved)
         if value == saved:
             break
-        events, observed, refused = translate(instance, (*appeared, *rows), plan, now, log, former)
         facts = facts_of(instance, store, (*appeared, *rows), plan, now, former)
         with store.transaction() as transaction:
             # Of what a program of ours has made, its commit has reported who hears of it.
@@ -261,12 +263,16 @@ def translate(
     now: datetime,
     log: Log,
     former: Mapping[str, str] = NO_FORMER_NAMES,
-) -> tuple[list[Event], list[RunObservation], list[RefusedReport]]:
+) -> tuple[list[Event], list[RunObservation], list[RefusedReport], set[int]]:
     """Return the events, run observations and refused reports in some rows, in the order of the rows.
 
     Args:
         former: see `partition_event`.
+
+    Returns:
+        Also the ids of the rows that are early: they have none yet.
     """
+    early: set[int] = set()
     events: list[Event] = []
     refused: list[RefusedReport] = []
     observed: list[RunObservation] = []
@@ -279,7 +285,9 @@ def translate(
                 continue
             if row.kind in STATUS_OF_EVENT:
                 run = runs.get(row.run_id)
-                if run is not None:
+                if run is not None and is_early(row, run):
+                    early.add(row.id)
+                elif run is not None:
                     seen = observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
                     observed += with_failures(instance, run, seen)
                 continue
@@ -291,7 +299,19 @@ def translate(
                 events.append(event)
         except Exception as error:  # noqa: BLE001 -- one bad row must not block the others
             log(f"row {row.id} of Dagster's event log cannot be read: {type(error).__name__}: {error}")
-    return events, observed, refused
+    return events, observed, refused, early
+
+
+ON_ITS_WAY = (DagsterEventType.RUN_ENQUEUED.value, DagsterEventType.RUN_STARTING.value)
+
+
+def is_early(row: Row, run: DagsterRun) -> bool:
+    """Return whether a row says that a run is on its way which does not say so itself.
+
+    Dagster writes the event first, and then the status of the run. A process that dies in between leaves a
+    run that Dagster never starts: it is not launched, and the next offer of its job submits it again.
+    """
+    return row.kind in ON_ITS_WAY and run.status is DagsterRunStatus.NOT_STARTED
 
 
 def facts_of(

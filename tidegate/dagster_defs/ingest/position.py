@@ -8,11 +8,12 @@ event's id is made from the row's content.
 Holes: ids that are missing between rows that have been read. Pure. PostgreSQL assigns a row's id at the
 insert and shows the row after the commit, so a row may appear below an id that has been read already. Every
 missing id is looked up again until it appears or its time is over: then its writer has rolled back, or the
-row has been deleted. Missing ids are kept as ranges, since a deletion can leave many.
+row has been deleted. Missing ids are kept as ranges, since a deletion can leave many. A row whose writer has
+not done yet what it says (`intake.is_early`) is looked up again like a missing one.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -95,7 +96,7 @@ class Position(Value, frozen=True, kw_only=True):
     Attributes:
         id: id of the last row read; 0 before the first.
         mark: fingerprint of that row; "" before the first.
-        holes: ids below `id` that were missing.
+        holes: ids up to `id` that were missing, or of early rows.
     """
 
     id: int = 0
@@ -103,14 +104,25 @@ class Position(Value, frozen=True, kw_only=True):
     at: datetime | None = None
     holes: tuple[Hole, ...] = ()
 
-    def advanced(self, rows: Sequence[Row], appeared: Sequence[Row], now: datetime) -> "Position":
-        """Return the position after reading `rows`, which follow it, and `appeared`, which filled holes."""
-        holes = without(self.holes, (row.id for row in appeared))
+    def advanced(
+        self,
+        rows: Sequence[Row],
+        appeared: Sequence[Row],
+        now: datetime,
+        early: Collection[int] = (),
+    ) -> "Position":
+        """Return the position after reading `rows`, which follow it, and `appeared`, which filled holes.
+
+        Args:
+            early: ids of those rows that are to be read again.
+        """
+        holes = without(self.holes, (row.id for row in appeared if row.id not in early))
         if not rows:
             return msgspec.structs.replace(self, holes=still_open(holes, now))
         # Ids before the first row are not missing: a log may begin at any id.
         begin = self.id or rows[0].id - 1
-        found = gaps(begin, [row.id for row in rows], now)
+        again = [Hole(first=row.id, last=row.id, since=now) for row in rows if row.id in early]
+        found = sorted((*gaps(begin, [row.id for row in rows], now), *again), key=lambda hole: hole.first)
         last = rows[-1]
         return Position(
             id=last.id,

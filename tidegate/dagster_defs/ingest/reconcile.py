@@ -104,7 +104,7 @@ def _read_again(
         if not rows:
             return end
         # Unusable rows were logged when they were read first.
-        events, observed, refused = translate(instance, rows, plan, now, lambda _: None, former)
+        events, observed, refused, _ = translate(instance, rows, plan, now, lambda _: None, former)
         facts = facts_of(instance, store, rows, plan, now, former)
         with store.transaction() as transaction:
             fresh = transaction.add_events(heard_of_runs(transaction, events, observed))
