@@ -22,9 +22,11 @@ from tidegate.domain.part_name import name_in
 from tidegate.scheduler.decision.triggers.collected import in_order
 from tidegate.scheduler.decision.triggers.wait_at_most import without_waits
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, dataset_of_key, listens_to
-from tidegate.scheduler.model.job import Job, LaunchPlan
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.last_launch import LastLaunch, Repairs
+from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.model.verdict import Verdict, earliest
 
 
@@ -80,6 +82,28 @@ def last_launch(job: Job, spec: Schedule, plan: LaunchPlan, now: datetime) -> La
         provisional=bool(plan.provisional),
         repair=spec.repair,
     )
+
+
+# --- the job that is repaired ---------------------------------------------------------------
+
+
+def awaits_attempt(job: Job) -> bool:
+    """Return whether a launched job waits for a further attempt, or for a run of one."""
+    asked = job.state is JobState.PENDING_LAUNCH and job.run_id is None
+    return job.attempt > 1 and (job.waiting or asked)
+
+
+def repaired_entry(job: Job, by: str, now: datetime) -> Entry:
+    """Return the entry that ends a job which `awaits_attempt`: another one (id) was launched that repairs it.
+
+    Its attempt would replace newer rows. It ends as its last run did, without one as a dead letter again.
+    """
+    run = job.failed_run
+    cancelled = run is not None and run.status is RunStatus.CANCELLED
+    failed = Reason.F_CANCELLED if cancelled else Reason.F_RUN
+    reason = Reason.F_LAUNCH if run is None else failed
+    data = {"by": by}
+    return Entry(at=now, kind=EntryKind.REPAIRED, schedule=job.schedule, job=job.id, reason=reason, data=data)
 
 
 # --- how a repair is judged ---------------------------------------------------------------

@@ -43,10 +43,17 @@ def _asked(job: Job) -> str:
     return f"its run was asked for {times}, last at {instant_text(job.offered_at)}; {answer}"
 
 
-def repair_text(job: Job) -> str:
-    """Describe what a job was launched without, and the job that it repairs; "" for neither."""
+def repair_text(job: Job, repaired_by: str | None = None) -> str:
+    """Describe what a job was launched without, and the jobs that repair it and that it repairs.
+
+    Args:
+        repaired_by: a launched job (id) that repairs it; None for none.
+    """
     early = "" if job.launch is None else early_text(job.launch.provisional)
     found = f"; {early}" if early else ""
+    if repaired_by is not None:
+        final = "" if job.state is JobState.SUCCEEDED else ", so no further attempt follows"
+        found += f"; job {repaired_by} repairs it{final}"
     if job.repairs is None:
         return found
     return f"{found}; it repairs job {job.repairs.jobs[-1]}, whose events it sees too"

@@ -41,6 +41,7 @@ from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.load import AllEvents, load_app, load_job_views
+from tidegate.scheduler.tick.repaired import repaired_by
 
 JOBS_EXPLAINED = 20
 """Of a schedule so many jobs that wait or have no run yet are explained, the first ones in launch order."""
@@ -235,7 +236,7 @@ def _explain_alone(reader: EngineReader, job: Job, state: ScheduleState | None, 
             + outcome_line(job)
             + run_line(reader, job)
             + ("; it published 0 rows" if published_nothing(reader, job) else "")
-            + repair_text(job)
+            + repair_text(job, repaired_by(reader, job))
             + _limit(reader, job)
             + late_text(job),
             job=job,

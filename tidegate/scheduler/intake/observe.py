@@ -49,6 +49,7 @@ from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs, take_again
 from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
+from tidegate.scheduler.tick.repaired import repaired_by
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 RANK = {status: rank for rank, status in enumerate(status for status in RunStatus if status not in ENDED)}
@@ -269,7 +270,7 @@ def _advance(transaction: EngineTransaction, job: Job, entry: Entry, ended: date
     (job,) = end_jobs(transaction, [(job, entry)])
     state = next(iter(transaction.schedules(refs=[job.schedule])), None)
     starts_at = retry_at(job, state, ended)
-    if starts_at is None:
+    if starts_at is None or repaired_by(transaction, job) is not None:
         return False
     again = Entry(
         at=now,

@@ -4,6 +4,7 @@ A dead letter (F-LAUNCH) keeps its collected events. Queued again, it is the sam
 attempt: its trigger stays satisfied, the constraints of the current schedule decide again, its timeout
 starts again, and no further event joins it. A job whose run failed also keeps its launch plan. Of a dead
 letter whose events came while the clock was ahead, keys of periods that have not begun leave it (D-KEY).
+A job is refused that another one was launched to repair (`scheduler.tick.repaired`).
 """
 
 from datetime import datetime
@@ -23,6 +24,7 @@ from tidegate.scheduler.model.refused import Refused, UnknownName, refuse_instan
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.repaired import repaired_by
 from tidegate.scheduler.tick.tick import advance_before
 
 PAGE = 1000
@@ -175,6 +177,14 @@ def _schedule_of(reader: EngineReader, job: Job) -> ScheduleState:
 
 
 def _again(reader: EngineReader, found: Job, action: str, now: datetime, by: By) -> Again:
+    by_repair = repaired_by(reader, found)
+    if by_repair is not None:
+        raise Refused(
+            f"job {found.id} is repaired: job {by_repair} was launched with its events too, and a further"
+            " attempt would replace newer rows",
+            f"`tidegate jobs retry {by_repair}` runs that one again, if it failed; `tidegate schedules"
+            " trigger` opens another job",
+        )
     state = _schedule_of(reader, found)
     program = state.spec.program
     if action == "retry" and found.launch is not None and found.launch.program != program:

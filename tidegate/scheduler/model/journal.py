@@ -34,6 +34,7 @@ class EntryKind(StrEnum):
     FAILURE = "failure"
     RETRY = "retry"
     RECOVERED = "recovered"
+    REPAIRED = "repaired"
     MANUAL = "manual"
     STATUS = "status"
     DEPLOY = "deploy"

@@ -58,6 +58,7 @@ class Applier:
         self._plans: dict[str, LaunchPlan] = {}
         self._ended: set[str] = set()
         self.launched: list[str] = []
+        self.repaired: dict[str, str] = {}
         self.discarded: list[str] = []
         self.errors: list[str] = []
         self.took_slots = False
@@ -249,6 +250,8 @@ class Applier:
         # A further attempt is not a later launch: a repair may have followed the first one.
         if job.launch is None and job.instance is None and view.schedule.for_each is not None:
             self._work.last.put(last_launch(job, view.schedule, plan, self._now), plan)
+            if plan.repairs is not None:
+                self.repaired[plan.repairs] = job.id
         self.launched.append(job.id)
 
     def _take_slots(self, job: Job, program: str, resources: Sequence[str]) -> None:

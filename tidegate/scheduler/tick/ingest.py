@@ -29,10 +29,11 @@ from tidegate.scheduler.tick.working_set import WorkingSet
 
 
 class Aside:
-    """What an instant leaves to others: to maintenance, to the deadlines of datasets, and to reruns.
+    """What an instant leaves to others: to maintenance, to the deadlines of datasets, to repairs and reruns.
 
     Attributes:
         operations: waiting ones that are due.
+        repaired: jobs that await a further attempt, each with the launched one (id) that repairs it.
         again: finished instances of sources that events report, before the jobs of the instant.
         written: when each dataset was written last.
         landed: the events of partitions.
@@ -40,6 +41,7 @@ class Aside:
 
     def __init__(self) -> None:
         self.operations: list[Job] = []
+        self.repaired: list[tuple[Job, str]] = []
         self.again: list[Again] = []
         self.written: dict[str, datetime] = {}
         self.landed: list[Event] = []
@@ -47,7 +49,7 @@ class Aside:
     @property
     def breaks(self) -> bool:
         """Whether a working set ends with the instant, as rows change that it may have read."""
-        return bool(self.operations or self.again)
+        return bool(self.operations or self.repaired or self.again)
 
     def note(self, events: Sequence[Event]) -> None:
         """Note which datasets were written."""

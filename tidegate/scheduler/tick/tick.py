@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.repairs import awaits_attempt
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -42,6 +43,7 @@ from tidegate.scheduler.tick.ingest import Aside, ingest
 from tidegate.scheduler.tick.landed import report_again
 from tidegate.scheduler.tick.maintenance.poll import maintain, next_poll
 from tidegate.scheduler.tick.missed import fire_missed
+from tidegate.scheduler.tick.repaired import end_repaired
 from tidegate.scheduler.tick.set_back import set_back
 from tidegate.scheduler.tick.working_set import WorkingSet
 
@@ -237,6 +239,7 @@ def _replay(transaction: EngineTransaction, clock: datetime, until: datetime) ->
         work.flush()
         instances = work.instances_left
         clock = clock if aside.breaks else work.until
+        end_repaired(transaction, aside.repaired, clock)
         note_landed(transaction, aside.landed, begun, clock)
         report = report.plus(TickReport(late=judge_expected(transaction, begun, clock)))
         if aside.again:
@@ -273,7 +276,7 @@ def _maintain(
     """
     done = maintain(transaction, aside.written, aside.operations, clock, polls=clock == poll)
     report = TickReport(decided=done.closed + done.looked, launched=done.launched)
-    return report, bool(aside.operations) or done.closed > 0
+    return report, bool(aside.operations or aside.repaired) or done.closed > 0
 
 
 def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
@@ -301,6 +304,9 @@ def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
     line = InOrder(work, instant)
     line.decide(due, queues)
     applier = line.applier
+    if applier.repaired:
+        former = work.jobs(ids=applier.repaired)
+        aside.repaired += [(job, applier.repaired[job.id]) for job in former if awaits_attempt(job)]
     return TickReport(
         decided=line.decided,
         launched=tuple(applier.launched),

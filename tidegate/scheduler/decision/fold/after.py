@@ -183,6 +183,8 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
         case EntryKind.RETRY if state is not None:
             again = retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
             return _with(again, instance=instances.attempted_again(job.instance))
+        case EntryKind.REPAIRED:
+            return _repaired(job, entry)
         case EntryKind.OPERATION:
             return operations.ended(job, entry)
         case EntryKind.LATE:
@@ -263,6 +265,12 @@ def _discarded(job: Job, entry: Entry) -> Job:
     reason = Reason(entry.reason) if entry.reason is not None else None
     ended = {"retry_at": None, "gave_back": False, "decided_at": entry.at, "ended_at": entry.at}
     return _with(job, state=state, reason=reason, **ended)
+
+
+def _repaired(job: Job, entry: Entry) -> Job:
+    """Return the failed job without its further attempt: a job that repairs it was launched."""
+    ended = {"retry_at": None, "gave_back": False, "ended_at": entry.at}
+    return _with(job, state=JobState.FAILED, reason=Reason(entry.reason or Reason.F_RUN), **ended)
 
 
 def _run(job: Job, entry: Entry) -> Job:

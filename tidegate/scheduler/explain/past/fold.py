@@ -35,6 +35,7 @@ _OPENS = (EntryKind.JOB_OPENED, EntryKind.MANUAL, EntryKind.INSTANCE)
 
 _ENDS = (
     EntryKind.DISCARDED,
+    EntryKind.REPAIRED,
     EntryKind.OPERATION,
     EntryKind.PAUSED,
     EntryKind.MARKED,

@@ -1,0 +1,43 @@
+"""Repaired: a job gets no further attempt once another one was launched that repairs it (rule 30).
+
+    it waits for an attempt, or for the run of one ──► it ends as its last run did
+    its run fails later                            ──► no further attempt follows
+    a person asks for one                          ──► refused
+
+The repair has the events of both, so that attempt would replace newer rows. A run that works goes on, and the
+later publish stays.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tidegate.scheduler.decision.repairs import repaired_entry
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
+from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.engine_rows import record
+from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.tick.end_jobs import end_jobs
+
+
+def end_repaired(transaction: EngineTransaction, repaired: Sequence[tuple[Job, str]], now: datetime) -> None:
+    """End jobs that await a further attempt, each with the launched job (id) that repairs it."""
+    endings = [(job, repaired_entry(job, by, now)) for job, by in repaired]
+    transaction.add_journal([entry for _, entry in endings])
+    end_jobs(transaction, endings)
+
+
+def repaired_by(reader: EngineReader, job: Job) -> str | None:
+    """Return the job (id) that was launched with the events of a job, and replaces its result; None for none.
+
+    One that was discarded before its run replaces nothing.
+    """
+    if not job.key or job.instance is not None or job.maintenance is not None:
+        return None
+    last = record(reader, LAST_LAUNCHES, schedule=job.schedule, key=job.key)
+    if last is not None and last.job == job.id:
+        return None
+    # A later job of the key that repairs nothing may have been launched since: the record is of that one.
+    repairs = reader.jobs(schedules=(job.schedule,), repairs=True, since=job.opened_at)
+    launched = (each for each in repairs if each.launch is not None and each.state is not JobState.DISCARDED)
+    return next((each.id for each in launched if each.repairs and job.id in each.repairs.jobs), None)
