@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from random import Random
 from typing import Any
 
 import pytest
@@ -39,9 +40,9 @@ def fill(store: Store) -> None:
         ]
     }
     jobs = [
-        job("j-done", state=JobState.SUCCEEDED),
-        job("j-failed", state=JobState.FAILED, reason=Reason.F_RUN),
-        job("j-dead", state=JobState.FAILED, reason=Reason.F_LAUNCH),
+        job("j-done", state=JobState.SUCCEEDED, ended_at=at(8)),
+        job("j-failed", state=JobState.FAILED, reason=Reason.F_RUN, ended_at=at(8)),
+        job("j-dead", state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=at(8)),
         job("j-held", state=JobState.PENDING_CONSTRAINT, reason=Reason.W_WINDOW),
         job("j-on", state=JobState.LAUNCHED),
         job("j-skipped", "b/s", state=JobState.DISCARDED, reason=Reason.D_WINDOW),
@@ -170,3 +171,32 @@ def test_all_filters_together_find_the_same_as_in_memory(sql_store: Store) -> No
         # A part of them, of every value with every other one.
         if number % 37 == 0:
             assert pages(sql_store, wanted) == pages(memory, wanted), wanted
+
+
+@pytest.mark.usefixtures("_looked_at")
+def test_events_of_jobs_that_ran_for_long_are_in_their_places(
+    sql_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs are read from the one that ended last on, and their events arrived in another order."""
+    monkeypatch.setattr(sql_reader, "JOBS_AT_ONCE", 2)
+    memory, drawn = ReferenceStore(), Random(3)
+    failed = [
+        job(f"j{n}", state=JobState.FAILED, reason=Reason.F_RUN, ended_at=at(60 * n)) for n in range(40)
+    ]
+    found = [
+        (event(f"e{n}-{each}", max(0, 60 * n - drawn.choice((1, 70, 700))), key=A), f"j{n}")
+        for n in range(40)
+        for each in range(2)
+    ]
+    for store in (memory, sql_store):
+        with store.transaction() as transaction:
+            transaction.add_events([each for each, _ in found])
+            transaction.put_jobs(failed)
+            transaction.add_deliveries([delivery(each, job=of) for each, of in found])
+    wanted: dict[str, Any] = {"outcome": Outcome.FAILED}
+    assert pages(sql_store, wanted) == pages(memory, wanted)
+    assert len(pages(memory, wanted)) == len(found) // 2
+    with memory.reading() as expected, sql_store.reading() as reader:
+        for limit in range(1, len(found) + 2):
+            page = EventsWanted(**wanted)
+            assert reader.events_page(page, limit) == expected.events_page(page, limit), limit

@@ -108,6 +108,17 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("instances of tasks", lambda tx: tx.instances(["a/t"], NOON, NOON)),
     ("the instance before", lambda tx: tx.instance_before("a/t", NOON)),
     ("instances of a backfill", lambda tx: tx.instances(backfill=1)),
+    (
+        "next page of instances",
+        lambda tx: tx.instances_page(JobState, schedules=["a/t", "a/u"], after=(NOON, "j"), oldest=10),
+    ),
+    (
+        "instances of a day",
+        lambda tx: tx.instances_page(
+            JobState, schedules=["a/t"], of_none=True, first=NOON, last=NOON, oldest=10
+        ),
+    ),
+    ("newest instances of a backfill", lambda tx: tx.instances_page(JobState, backfill=1, newest=10)),
     ("counts of backfills", lambda tx: tx.backfill_counts(1, 2)),
     ("blocked jobs", lambda tx: tx.jobs(blocked_on=["r"])),
     ("woken queues", lambda tx: tx.woken(NOON)),

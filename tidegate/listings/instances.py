@@ -95,7 +95,7 @@ INSTANCES = Listing(
         Column("notes", "list"),
         Column("job", "job", 3),
     ),
-    order=("scheduled_at", "task", "job"),
+    order=("scheduled_at", "job"),
     actions=(
         _action("mark_successful", "Lets it count as successful without a run: its consumers go on."),
         _action("pause", "Starts it only after it is resumed; its run is stopped."),

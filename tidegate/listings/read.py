@@ -36,6 +36,7 @@ class Asked:
         wanted: the filters that were given, parsed.
         limit: a long list returns no more than this number of items behind `after`, the first ones.
         after: the values of the fields of `order` of the item behind which the page begins.
+        falling: the list is read from its last item on, where both orders are asked for.
     """
 
     source: Source
@@ -43,6 +44,7 @@ class Asked:
     wanted: Mapping[str, Any]
     limit: int
     after: Place | None
+    falling: bool = False
 
     @property
     def reader(self) -> ListingReader:
@@ -100,7 +102,8 @@ def read(
         if value not in (None, "", [], [""]):
             apps = frozenset({wanted["app"]}) if "app" in wanted else scope.apps
             wanted[each.name] = parse_filter(each, value, source.reader, scope, apps)
-    asked = Asked(source=source, scope=scope, wanted=wanted, limit=limit + 1, after=after)
+    falling = listing.order[0].startswith("-")
+    asked = Asked(source=source, scope=scope, wanted=wanted, limit=limit + 1, after=after, falling=falling)
     items, following = cut(listing, load(listing.query)(asked), after, limit)
     if not items and after is None:
         for each in listing.filters:

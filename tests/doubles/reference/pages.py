@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from tests.doubles.reference.tables import ReferenceTables
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.model.event import PARTITION_KEY, Delivery, Event, app_of_key
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -28,7 +29,7 @@ from tidegate.scheduler.store.ledger import outcome_of
 from tidegate.scheduler.store.memory.jobs import has_ended_since
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark
-from tidegate.scheduler.store.wanted import EventsWanted, Outcome
+from tidegate.scheduler.store.wanted import EventsWanted, InstancesWanted, Outcome
 
 
 class PageReader(MemoryReader):
@@ -79,6 +80,30 @@ class PageReader(MemoryReader):
             and wanted.outcome in (None, outcome_of(found.state, found.reason)[0])
             and wanted.reason in (None, found.reason)
         )
+
+    def instances_page(
+        self, states: Collection[JobState], **wanted: Unpack[InstancesWanted]
+    ) -> tuple[Job, ...]:
+        schedules, backfill = wanted.get("schedules"), wanted.get("backfill")
+        first, last, after, before = (wanted.get(name) for name in ("first", "last", "after", "before"))
+
+        def fits(job: Job, each: Instance) -> bool:
+            place = (each.scheduled, job.id)
+            return (
+                job.state in states
+                and (schedules is None or job.schedule in schedules)
+                and backfill in (None, each.number)
+                and not (wanted.get("of_none") and each.number)
+                and (first is None or first <= each.scheduled)
+                and (last is None or each.scheduled <= last)
+                and not (wanted.get("empty") and not each.empty)
+                and not (wanted.get("real") and each.empty)
+                and (after is None or place > after)
+                and (before is None or place < before)
+            )
+
+        found, newest = self._instances(fits), wanted.get("newest")
+        return found[: wanted.get("oldest")] if newest is None else found[-newest:]
 
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None, *, operations: bool = True

@@ -57,6 +57,20 @@ def test_too_many_cells_lead_to_the_list_of_instances(served: Served, monkeypatc
     assert f'href="/board/instances?task=shop/clean&amp;day={TODAY}"' in html
 
 
+def test_a_page_has_a_bounded_number_of_instances(served: Served, monkeypatch: pytest.MonkeyPatch):
+    whole = shown(served, f"{DAY}&sign=N")
+    assert len(whole["listed"]) > 3 and whole["more"] == 0
+    monkeypatch.setattr("tidegate.server.board.day.LISTED_MAX", 3)
+    monkeypatch.setattr("tidegate.server.board.day.DETAILED_IN_ALL", 0)
+    view = shown(served, f"{DAY}&sign=N")
+    assert view["listed"] == whole["listed"][:3] and view["more"] == len(whole["listed"]) - 3
+    cells = [cell for row in view["rows"] for cell in row["cells"] if cell]
+    assert {len(cell["details"]) for cell in cells} == {1}
+    assert sum(cell["instances"] for cell in cells) == sum(each["instances"] for each in view["counts"])
+    html = served.client.get(f"{DAY}&sign=N", headers=HTML).text
+    assert f'<a href="/board/instances?day={TODAY}">and {view["more"]} more</a>' in html
+
+
 def test_an_app_narrows_it(served: Served):
     shop(served, "store")
     assert {row["task"].partition("/")[0] for row in shown(served, DAY)["rows"]} == {"shop", "store"}

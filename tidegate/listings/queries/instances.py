@@ -1,22 +1,23 @@
 """Instances of tasks as all faces show them, and the list of them."""
 
-from collections.abc import Iterable
 from datetime import date, datetime
 from enum import StrEnum
 
 from tidegate.domain.model import TaskTrigger
+from tidegate.domain.part_name import app_of
 from tidegate.domain.tasks.key import local_day
 from tidegate.listings.instances import RUNNING_DAY, TaskInstance
 from tidegate.listings.read import Asked
 from tidegate.scheduler.commands.backfills.request import backfill_of
 from tidegate.scheduler.decision.instances.actions import status_in, status_of
 from tidegate.scheduler.explain.instances.awaited import status_since
-from tidegate.scheduler.explain.instances.day_matrix import instances_of_day
+from tidegate.scheduler.explain.instances.day_matrix import spans_of_day
 from tidegate.scheduler.explain.instances.facts import notes, reason_text
 from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.store.wanted import InstancesWanted
 
 
 class Listed(StrEnum):
@@ -65,41 +66,66 @@ def shown_now(reader: EngineReader, job: Job) -> TaskInstance:
 
 
 def list_instances(asked: Asked) -> list[TaskInstance]:
-    """Return the instances that match.
+    """Return the instances that match: those of the page, or of a day of a backfill all.
 
     Raises:
         InstanceRefused: there is no backfill of that number.
     """
     reader, wanted = asked.reader, asked.wanted
-    day, statuses, number = wanted.get("day"), wanted.get("status", tuple(Listed)), wanted.get("backfill")
-    refs = [wanted["task"]] if "task" in wanted else None
+    number, day = wanted.get("backfill"), wanted.get("day")
     if number:
-        return _of_backfill(asked, number, refs)
-    states = reader.schedules(refs=refs, kind=TASK_KIND)
-    tasks = {state.ref: state.spec.as_task for state in states if asked.sees(state.app)}
-    if day is not None:
-        now = asked.source.now
-        jobs = instances_of_day(reader, tasks, None if day is RUNNING_DAY else day, now)
-    else:
-        of_status = [state for state in JobState if status_in(state) in statuses]
-        jobs = list(reader.jobs(schedules=tasks, states=of_status)) if tasks else []
-    return _shown(asked, jobs)
-
-
-def _of_backfill(asked: Asked, number: int, refs: list[str] | None) -> list[TaskInstance]:
-    """Return the instances of a backfill that match, of tasks and of schedules."""
-    reader, day = asked.reader, asked.wanted.get("day")
-    backfill_of(reader, number)
-    jobs = reader.instances(backfill=number)
-    states = {state.ref: state for state in reader.schedules(refs={job.schedule for job in jobs})}
-    found = [
-        job
-        for job in jobs
-        if job.schedule in states and asked.sees(job.app) and (refs is None or job.schedule in refs)
+        backfill_of(reader, number)
+        if day is not None:
+            return _on_day_of_backfill(asked, number, day)
+        refs = [ref for ref in reader.schedule_refs() if _is_wanted(asked, ref)]
+        return _page(asked, InstancesWanted(schedules=refs, backfill=number))
+    tasks = {
+        state.ref: state.spec.as_task
+        for state in reader.schedules(refs=_refs(asked), kind=TASK_KIND)
+        if asked.sees(state.app)
+    }
+    if day is None:
+        return _page(asked, InstancesWanted(schedules=tuple(tasks)))
+    spans = spans_of_day(tasks, None if day is RUNNING_DAY else day, asked.source.now)
+    return [
+        found
+        for refs, first, last in spans
+        for found in _page(asked, InstancesWanted(schedules=refs, of_none=True, first=first, last=last))
     ]
-    if day is not None:
-        found = [job for job in found if _is_on(job, states[job.schedule].spec.task, day)]
-    return _shown(asked, found)
+
+
+def _refs(asked: Asked) -> list[str] | None:
+    return [asked.wanted["task"]] if "task" in asked.wanted else None
+
+
+def _is_wanted(asked: Asked, ref: str) -> bool:
+    return asked.sees(app_of(ref)) and ref == asked.wanted.get("task", ref)
+
+
+def _page(asked: Asked, wanted: InstancesWanted) -> list[TaskInstance]:
+    """Return the instances of a page that match, in no order."""
+    statuses, empty = asked.wanted.get("status", tuple(Listed)), asked.wanted.get("empty")
+    place = None if asked.after is None else (asked.after[0], asked.after[1])
+    narrowed: InstancesWanted = {**wanted, "empty": empty is True, "real": empty is False}
+    if asked.falling:
+        narrowed["before"], narrowed["newest"] = place, asked.limit
+    else:
+        narrowed["after"], narrowed["oldest"] = place, asked.limit
+    of_status = [state for state in JobState if status_in(state) in statuses]
+    return [shown_now(asked.reader, job) for job in asked.reader.instances_page(of_status, **narrowed)]
+
+
+def _on_day_of_backfill(asked: Asked, number: int, day: date) -> list[TaskInstance]:
+    """Return the instances of a backfill on a day that match, of tasks and of schedules."""
+    jobs = [job for job in asked.reader.instances(backfill=number) if _is_wanted(asked, job.schedule)]
+    states = {state.ref: state for state in asked.reader.schedules(refs={job.schedule for job in jobs})}
+    statuses, empty = asked.wanted.get("status", tuple(Listed)), asked.wanted.get("empty")
+    return [
+        shown_now(asked.reader, job)
+        for job in jobs
+        if job.schedule in states and _is_on(job, states[job.schedule].spec.task, day)
+        if status_of(job) in statuses and empty in (None, job.of_task.empty)
+    ]
 
 
 def _is_on(job: Job, task: TaskTrigger | None, day: date) -> bool:
@@ -107,15 +133,3 @@ def _is_on(job: Job, task: TaskTrigger | None, day: date) -> bool:
     if task is None:
         return job.of_task.date == day.isoformat()
     return local_day(task, job.of_task.scheduled) == day
-
-
-def _shown(asked: Asked, jobs: Iterable[Job]) -> list[TaskInstance]:
-    wanted = asked.wanted
-    statuses = wanted.get("status", tuple(Listed))
-    return [
-        shown_now(asked.reader, job)
-        for job in jobs
-        if job.instance is not None
-        and status_of(job) in statuses
-        and wanted.get("empty", job.instance.empty) == job.instance.empty
-    ]

@@ -30,7 +30,7 @@ from tidegate.scheduler.store.answers import (
     TableSize,
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.store.wanted import AlertsWanted, EventsWanted
+from tidegate.scheduler.store.wanted import AlertsWanted, EventsWanted, InstancesWanted
 
 
 class ListingReader(EngineReader, Protocol):
@@ -69,6 +69,12 @@ class ListingReader(EngineReader, Protocol):
 
     def landings(self, datasets: Collection[str]) -> tuple[Landing, ...]:
         """What arrived last of each of these datasets ("app/name"), of those with anything, by dataset."""
+        ...
+
+    def instances_page(
+        self, states: Collection[JobState], **wanted: Unpack[InstancesWanted]
+    ) -> tuple[Job, ...]:
+        """Instances in one of some states, by scheduled time, then id; `newest` reads from the other end."""
         ...
 
     def newest_jobs(self, schedules: Collection[str]) -> tuple[NewestJob, ...]:

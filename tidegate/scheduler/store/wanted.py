@@ -187,6 +187,32 @@ class EventsWanted(Value, kw_only=True):
         return self.has_outcome or self.schedule is not None or self.job is not None
 
 
+class InstancesWanted(TypedDict, total=False):
+    """Which instances are listed: those that match all given filters; discarded ones never do.
+
+    Attributes:
+        schedules: of tasks and of schedules.
+        backfill: only those of the backfill of this number.
+        of_none: only those of no backfill.
+        first, last: the earliest and the latest scheduled time.
+        empty, real: only empty runs of off days; only the others.
+        after, before: scheduled time and id; only instances that follow these, or come before them.
+        oldest, newest: only so many, the first ones or the last ones.
+    """
+
+    schedules: Collection[str] | None
+    backfill: int | None
+    of_none: bool
+    first: datetime | None
+    last: datetime | None
+    empty: bool
+    real: bool
+    after: tuple[datetime, str] | None
+    before: tuple[datetime, str] | None
+    oldest: int | None
+    newest: int | None
+
+
 class LateWanted(Value, kw_only=True):
     """Which late periods are listed.
 

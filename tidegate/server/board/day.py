@@ -16,8 +16,7 @@ from tidegate.listings.queries.instances import public_instance
 from tidegate.scheduler.explain.instances import day_matrix
 from tidegate.scheduler.explain.instances.day_matrix import HOURS, Entry, Matrix, Sign, matrix_of, worst
 from tidegate.scheduler.explain.instances.facts import no_edge_help, no_edge_line
-from tidegate.scheduler.model.deployed import TASK_KIND, ScheduleState
-from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.model.deployed import TASK_KIND
 from tidegate.server.access import READ, Called
 from tidegate.server.board.assets import STYLES, static_files
 from tidegate.server.board.page import PageRoute, page
@@ -31,6 +30,12 @@ router = APIRouter(prefix="/board/day", route_class=PageRoute, include_in_schema
 
 DETAILED_MAX = 20
 """So many instances of a cell have their details in the page, the worst first."""
+
+DETAILED_IN_ALL = 2_000
+"""So many instances of all cells have them, but one of each cell."""
+
+LISTED_MAX = 500
+"""So many instances of a sign are listed."""
 
 NODES_MAX = 4_000
 """Of more cells neither the graph nor the details are in the page."""
@@ -59,7 +64,8 @@ class Cell(Value, kw_only=True):
         id: of the cell in the page.
         x: its place in the graph.
         sign: the worst of them.
-        jobs: id and scheduled time of each.
+        instances: how many there are.
+        jobs: id and scheduled time of the first of them, as many as have details.
         details: of the worst ones; empty where the page has no graph.
         consumers: the cells with instances that wait for these, in words.
     """
@@ -68,6 +74,7 @@ class Cell(Value, kw_only=True):
     x: int
     sign: Sign
     label: str
+    instances: int
     jobs: tuple[tuple[str, str], ...]
     details: tuple[Detail, ...] = ()
     consumers: tuple[str, ...] = ()
@@ -105,7 +112,8 @@ class Day(Value, kw_only=True):
     Attributes:
         app: the only one whose tasks are shown; "" for all.
         sign: the one whose instances are listed; "" for none.
-        listed: task, and id and scheduled time of the job, of each of them.
+        listed: task, and id and scheduled time of the job, of the first of them.
+        more: how many of them are not listed.
         nodes: how many cells have instances.
         drawn: whether the page has their graph and their details.
         edges_whole: false if only recorded edges are drawn.
@@ -119,6 +127,7 @@ class Day(Value, kw_only=True):
     rows: tuple[Row, ...]
     sign: str
     listed: tuple[tuple[str, str, str], ...]
+    more: int
     nodes: int
     drawn: bool
     edges_whole: bool
@@ -143,14 +152,8 @@ def day_page(
         tasks = reader.schedules(app=app or None, kind=TASK_KIND)
         states = [each for each in tasks if apps is None or each.app in apps]
         shown = day_matrix.day_of(day) if day else day_matrix.running_day(states, now)
-        view = day_view(read_matrix(reader, states, shown, now), app, sign)
+        view = day_view(matrix_of(reader, states, shown, now, edges_of=NODES_MAX), app, sign)
     return page(request, service, "day", f"Day {shown.isoformat()}", view)
-
-
-def read_matrix(reader: EngineReader, states: Sequence[ScheduleState], day: date, now: datetime) -> Matrix:
-    """Return the matrix of a day, with the edges where they are drawn."""
-    found = matrix_of(reader, states, day, now, edges=False)
-    return matrix_of(reader, states, day, now, edges=True) if _nodes(found) <= NODES_MAX else found
 
 
 def day_file(matrix: Matrix, now: datetime) -> str:
@@ -177,6 +180,12 @@ def day_view(matrix: Matrix, app: str = "", sign: str = "") -> Day:
     consumers: dict[str, list[str]] = defaultdict(list)
     for arrow in arrows:
         consumers[arrow.source].append(names[arrow.target])
+    of_sign = [
+        (row.task, entry.job.id, entry.job.key)
+        for row in matrix.rows
+        for entry in row.entries
+        if entry.sign == sign
+    ]
     return Day(
         day=matrix.day,
         before=matrix.day - timedelta(days=1),
@@ -187,12 +196,8 @@ def day_view(matrix: Matrix, app: str = "", sign: str = "") -> Day:
         ),
         rows=tuple(_rows(matrix, consumers, drawn=drawn)),
         sign=sign,
-        listed=tuple(
-            (row.task, entry.job.id, entry.job.key)
-            for row in matrix.rows
-            for entry in row.entries
-            if entry.sign == sign
-        ),
+        listed=tuple(of_sign[:LISTED_MAX]),
+        more=len(of_sign[LISTED_MAX:]),
         nodes=nodes,
         drawn=drawn,
         edges_whole=matrix.edges_whole,
@@ -207,6 +212,7 @@ def _nodes(matrix: Matrix) -> int:
 
 
 def _rows(matrix: Matrix, consumers: Mapping[str, list[str]], *, drawn: bool) -> Iterator[Row]:
+    most = max(1, min(DETAILED_MAX, DETAILED_IN_ALL // (_nodes(matrix) or 1)))
     for number, row in enumerate(matrix.rows):
         cells: list[Cell | None] = [None] * HOURS
         for hour, cell in row.cells.items():
@@ -216,17 +222,18 @@ def _rows(matrix: Matrix, consumers: Mapping[str, list[str]], *, drawn: bool) ->
                 x=_x(hour),
                 sign=worst(cell),
                 label=worst(cell).label,
-                jobs=tuple((entry.job.id, entry.job.key) for entry in cell),
-                details=tuple(_details(cell)) if drawn else (),
+                instances=len(cell),
+                jobs=tuple((entry.job.id, entry.job.key) for entry in cell[:most]),
+                details=tuple(_details(cell, most)) if drawn else (),
                 consumers=tuple(consumers.get(name, ())),
             )
         yield Row(task=row.task, timezone=row.timezone, status=row.status, y=_y(number), cells=tuple(cells))
 
 
-def _details(cell: Sequence[Entry]) -> Iterator[Detail]:
+def _details(cell: Sequence[Entry], most: int) -> Iterator[Detail]:
     signs = list(Sign)
     ordered = sorted(cell, key=lambda entry: (signs.index(entry.sign), entry.instance.scheduled))
-    for entry in ordered[:DETAILED_MAX]:
+    for entry in ordered[:most]:
         edges = (f"{edge.task} {edge.key}, {edge.rule}" for edge in entry.upstream)
         wrong = (f"{no_edge_line(each)}; {no_edge_help(each, entry.job)}" for each in entry.diagnostics)
         yield Detail(

@@ -1,5 +1,6 @@
 """`tidegate day`: one day of the cycle tasks, as a matrix in the terminal or as the page of the board."""
 
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +41,8 @@ def day(
         app = find_app(reader, app)
         states = reader.schedules(app=app, kind=TASK_KIND)
         shown = running_day(states, now) if day is None else day_of(day)
-        matrix = matrix_of(reader, states, shown, now, edges=html is not None or format is Format.JSON)
+        with_edges = html is not None or format is Format.JSON
+        matrix = matrix_of(reader, states, shown, now, edges_of=sys.maxsize if with_edges else 0)
         use_zone_of_apps(reader, {state.app for state in states})
     if html is not None:
         _write(html, matrix, now)

@@ -4,7 +4,7 @@ Rows are ordered so that upstream tasks are above their consumers. A cell shows 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
@@ -125,20 +125,21 @@ class Matrix(Value, kw_only=True):
 
 
 def matrix_of(
-    reader: EngineReader, states: Sequence[ScheduleState], day: date, now: datetime, *, edges: bool
+    reader: EngineReader, states: Sequence[ScheduleState], day: date, now: datetime, *, edges_of: int
 ) -> Matrix:
     """Return the matrix of a day.
 
     Args:
-        edges: whether the upstream instances are wanted too.
+        edges_of: with more cells that have instances, their upstream instances are not wanted.
     """
     tasks = {state.ref: state.spec.task for state in states if state.spec.task is not None}
-    jobs = instances_of_day(reader, tasks, day, now)
+    jobs = [job for span in spans_of_day(tasks, day, now) for job in reader.instances(*span)]
+    hours = [wall_time(job.of_task.scheduled, tasks[job.schedule].timezone).hour for job in jobs]
+    edges = len({(job.schedule, hour) for job, hour in zip(jobs, hours, strict=True)}) <= edges_of
     whole = sum(not is_recorded(job) for job in jobs) <= LOOKED_UP_MAX
     upstream = upstream_of(reader, [job for job in jobs if edges and (whole or is_recorded(job))])
     cells: dict[str, dict[int, list[Entry]]] = {}
-    for job in jobs:
-        hour = wall_time(job.of_task.scheduled, tasks[job.schedule].timezone).hour
+    for job, hour in zip(jobs, hours, strict=True):
         entry = _entry(reader, job, job.of_task, upstream.get(job.id, ()))
         cells.setdefault(job.schedule, {}).setdefault(hour, []).append(entry)
     layers = _layers({state.ref: state for state in states}, tasks)
@@ -203,23 +204,17 @@ def day_of(text: str) -> date:
         raise UserError(str(error), "a day is written YYYY-MM-DD") from error
 
 
-def instances_of_day(
-    reader: EngineReader, tasks: Mapping[str, TaskTrigger], day: date | None, now: datetime
-) -> list[Job]:
-    """Return the instances with a scheduled time on a local day of each task; None for the running one.
-
-    Those of backfills are left out. One query for each zone.
-    """
+def spans_of_day(
+    tasks: Mapping[str, TaskTrigger], day: date | None, now: datetime
+) -> Iterator[tuple[list[str], datetime, datetime]]:
+    """Yield the tasks of each zone, and the first and the last instant of a local day; None: what runs."""
     zones: dict[str, list[str]] = defaultdict(list)
     for ref, task in tasks.items():
         zones[task.timezone].append(ref)
-    found: list[Job] = []
     for refs in zones.values():
         task = tasks[refs[0]]
         on = day or local_day(task, now)
-        first, last = day_begins(task, on), day_begins(task, on + ONE_DAY) - MICROSECOND
-        found += reader.instances(refs, first, last)
-    return found
+        yield refs, day_begins(task, on), day_begins(task, on + ONE_DAY) - MICROSECOND
 
 
 def _layers(states: Mapping[str, ScheduleState], tasks: Mapping[str, TaskTrigger]) -> dict[str, int]:

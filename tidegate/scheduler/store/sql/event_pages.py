@@ -7,6 +7,7 @@ page is read from the other end: from the jobs in the states of the outcome, fro
 the keys. So the work depends on the events that match, and not on those that are newer or do not match.
 """
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -20,13 +21,22 @@ from tidegate.scheduler.store.sql.event_statements import Shape
 from tidegate.scheduler.store.sql.statements.bulk import listed
 from tidegate.scheduler.store.sql.statements.queries import Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import EVENTS
-from tidegate.scheduler.store.wanted import EventsWanted
+from tidegate.scheduler.store.wanted import EventsWanted, Outcome
 
 LOOKED_AT, PER_ITEM = 1_000, 10
 """How many events are looked at before a page is read from the other end: so many, and so many per item."""
 
 MANY_JOBS, MANY_LOOKED_AT = 20_000, 30_000
 """If so many jobs match, so many of the newest events are looked at."""
+
+JOBS_AT_ONCE = 500
+"""So many of the jobs that match are looked at, from the one that ended last on, until a page is full."""
+
+SKEW = timedelta(hours=1)
+"""A run ends by the clock of its machine, which may be so much behind that of the events."""
+
+ENDED = (Outcome.SUCCEEDED, Outcome.FAILED)
+"""The outcomes of events in jobs that have ended."""
 
 LATEST = instant(2**53)
 """Behind every arrival."""
@@ -60,7 +70,7 @@ class EventPageReader(Queries):
         if wanted.job is not None:
             newest = self._newest_of_job(wanted, given)
             return newest if len(newest) >= limit else self._delivered(wanted, shape, given)
-        if not wanted.has_outcome and wanted.key is None:
+        if wanted.key is None and (_by_ends(wanted) or not wanted.has_outcome):
             return self._delivered(wanted, shape, given)
         by_schedule = wanted.key is None and wanted.schedule is not None
         query = (statements.among_newest_deliveries if by_schedule else statements.among_newest_events)(shape)
@@ -95,10 +105,31 @@ class EventPageReader(Queries):
         """Return the places of all events whose deliveries match."""
         if not wanted.has_outcome:
             return self._found(statements.of_deliveries(shape), given)
+        if _by_ends(wanted):
+            return self._of_last_ended(shape, given)
         found = set(self._found(statements.in_jobs(shape), given))
         if shape.discarded:
             found.update(self._found(statements.not_in_jobs(shape), given))
         return sorted(found, reverse=True)[: given["limit"]]
+
+    def _of_last_ended(self, shape: Shape, given: dict[str, Any]) -> list[Place]:
+        """Return the places of events in the jobs that match, from those that ended last on.
+
+        The events of a job arrived before it ended: those of earlier ones are not among the newest.
+        """
+        found = set[Place]()
+        last: Place = LATEST, ""
+        while True:
+            page = {"ended": last[0], "ended_id": last[1], "limit": JOBS_AT_ONCE}
+            jobs = self._found(statements.ended_jobs(shape), {**given, **page})
+            of_jobs = {**given, "jobs": listed(self._dialect, [id for _, id in jobs])}
+            found.update(self._found(statements.in_jobs(shape, given=True), of_jobs))
+            newest = sorted(found, reverse=True)[: given["limit"]]
+            if len(jobs) < JOBS_AT_ONCE:
+                return newest
+            last = jobs[-1]
+            if len(newest) == given["limit"] and newest[-1][0] > last[0] + SKEW:
+                return newest
 
     def _by_keys(self, wanted: EventsWanted, given: dict[str, Any]) -> list[Place]:
         """Return the places of events by their keys, those with the newest events first."""
@@ -145,6 +176,12 @@ class EventPageReader(Queries):
             "reason_of_delivery": None if wanted.reason is None else wanted.reason.value,
             "apps": listed(self._dialect, wanted.apps or ()),
         }
+
+
+def _by_ends(wanted: EventsWanted) -> bool:
+    """Return whether jobs are looked at from the last one on; far behind, many would be in vain."""
+    is_first = wanted.until is None and wanted.before is None
+    return is_first and wanted.outcome in ENDED and wanted.schedule is None and wanted.job is None
 
 
 def _sees(wanted: EventsWanted, schedule: str | None) -> bool:

@@ -34,6 +34,7 @@ from tidegate.scheduler.store.wanted import Outcome
 
 SINCE, UNTIL = bindparam("since", type_=Instant), bindparam("until", type_=Instant)
 BEHIND = bindparam("behind", type_=Text)
+ENDED = bindparam("ended", type_=Instant)
 LOOKED_AT = bindparam("looked_at", type_=Integer)
 """How many rows are looked at, the newest ones of the page."""
 
@@ -255,10 +256,27 @@ def jobs_in_state(shape: Shape) -> Statement:
 
 
 @cache
-def in_jobs(shape: Shape) -> Statement:
-    """Return the query for events that have the outcome and the reason of the job that they are in."""
-    wanted = select(_J.id).where(*_in_state(shape)).scalar_subquery()
-    of_jobs = in_query(shape.dialect, tables.deliveries.c.job, wanted)
+def ended_jobs(shape: Shape) -> Statement:
+    """Return the query for the instant and the id of jobs that match, from the one that ended last on."""
+    found = select(_J.ended_at, _J.id).where(*_in_state(shape), _J.ended_at <= ENDED)
+    found = found.where(or_(_J.ended_at < ENDED, _J.id < bindparam("ended_id", type_=Text)))
+    if shape.apps:
+        found = found.where(among(shape.dialect, _J.app, "apps"))
+    return _newest(found, _J.ended_at, _J.id)
+
+
+@cache
+def in_jobs(shape: Shape, *, given: bool = False) -> Statement:
+    """Return the query for events that have the outcome and the reason of the job that they are in.
+
+    Args:
+        given: the jobs are a parameter, `jobs`.
+    """
+    if given:
+        of_jobs = among(shape.dialect, tables.deliveries.c.job, "jobs")
+    else:
+        wanted = select(_J.id).where(*_in_state(shape)).scalar_subquery()
+        of_jobs = in_query(shape.dialect, tables.deliveries.c.job, wanted)
     query = select(_D.arrived, _D.event).distinct().where(_D.reason.is_(None), of_jobs)
     query = query.where(*_of_delivery(shape, _D, found_already=True), *_in_page(_D.arrived, _D.event))
     return _newest(_of_known_event(query, shape, _D.event), _D.arrived, _D.event)

@@ -3,17 +3,20 @@
 from collections.abc import Collection
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
-from sqlalchemy import Column, bindparam, func, or_, select
+from sqlalchemy import Column, ColumnElement, Integer, Text, and_, bindparam, func, or_, select
 
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import JobCount, NewestJob, counts_order
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.columns import Instant, as_held
 from tidegate.scheduler.store.sql.statements.bulk import given, listed, newest_of
-from tidegate.scheduler.store.sql.statements.queries import Queries, Statement
+from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
+from tidegate.scheduler.store.sql.statements.queries import Statement, every
+from tidegate.scheduler.store.sql.statements.rows import JOBS
+from tidegate.scheduler.store.wanted import InstancesWanted
 
 ENDED = bindparam("ended", type_=Instant)
 
@@ -47,7 +50,53 @@ def _newest(dialect: str) -> Statement:
     return newest_of(dialect, wanted, (jobs.id, jobs.key, jobs.opened_at, jobs.ended_at), where, by=_OPENED)
 
 
-class PageReader(Queries):
+JOBS_BY_ID = every(JOBS)
+_JOBS = tables.jobs.c
+
+
+def _beyond(name: str) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """Return the parameters of a place behind which, or before which, a page of instances begins."""
+    return bindparam(name, type_=Instant), bindparam(f"{name}_id", type_=Text)
+
+
+_AFTER, _AFTER_ID = _beyond("after")
+_BEFORE, _BEFORE_ID = _beyond("before")
+INSTANCES_OF_STATE = Filters(
+    query=select(as_held(_JOBS.scheduled_at), _JOBS.id).where(_JOBS.scheduled_at.is_not(None)),
+    value=tuple[int, str],
+    lists={"schedules": _JOBS.schedule},
+    equals={"state": _JOBS.state},
+    bounds={
+        "backfill": and_(_JOBS.backfill > 0, _JOBS.backfill == bindparam("backfill", type_=Integer)),
+        "of_none": _JOBS.backfill == 0,
+        "first": _JOBS.scheduled_at >= bindparam("first", type_=Instant),
+        "last": _JOBS.scheduled_at <= bindparam("last", type_=Instant),
+        "empty": _JOBS.real_at.is_(None),
+        "real": _JOBS.real_at.is_not(None),
+        # The first conditions alone tell the index where to begin.
+        "after": and_(_JOBS.scheduled_at >= _AFTER, or_(_JOBS.scheduled_at > _AFTER, _JOBS.id > _AFTER_ID)),
+        "before": and_(
+            _JOBS.scheduled_at <= _BEFORE, or_(_JOBS.scheduled_at < _BEFORE, _JOBS.id < _BEFORE_ID)
+        ),
+    },
+    limits={"oldest": (_JOBS.scheduled_at, _JOBS.id), "newest": (_JOBS.scheduled_at.desc(), _JOBS.id.desc())},
+)
+
+
+class PageReader(FilteredQueries):
+    def instances_page(
+        self, states: Collection[JobState], **wanted: Unpack[InstancesWanted]
+    ) -> tuple[Job, ...]:
+        places = [
+            place
+            for state in states
+            for place in self._wanted(INSTANCES_OF_STATE, {**wanted, "state": state}, ("schedules",))
+        ]
+        newest = wanted.get("newest")
+        ids = [id for _, id in sorted(places, reverse=newest is not None)[: newest or wanted.get("oldest")]]
+        found = self._all(JOBS_BY_ID, JOBS.value, {_ID: ids}) if ids else []
+        return tuple(sorted(found, key=lambda job: (job.of_task.scheduled, job.id)))
+
     def job_counts(
         self, states: Collection[JobState], ended_since: datetime | None = None, *, operations: bool = True
     ) -> tuple[JobCount, ...]:

@@ -225,6 +225,17 @@ partial_index(
     "ix_jobs_real", jobs.c.schedule, jobs.c.backfill, jobs.c.real_at, where=jobs.c.real_at.is_not(None)
 )
 partial_index("ix_jobs_backfill", jobs.c.backfill, where=jobs.c.backfill > 0)
+# The instances of a state in their order, for lists; with what narrows these.
+partial_index(
+    "ix_jobs_scheduled",
+    jobs.c.state,
+    jobs.c.scheduled_at,
+    jobs.c.id,
+    jobs.c.schedule,
+    jobs.c.backfill,
+    jobs.c.real_at,
+    where=jobs.c.scheduled_at.is_not(None),
+)
 # It has all that the jobs are counted by, in order: the table itself is not read for that.
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.reason, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)

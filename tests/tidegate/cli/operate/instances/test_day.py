@@ -9,14 +9,15 @@ from markupsafe import escape
 from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject, at
 from tidegate.cli.operate.instances.day import lines
 from tidegate.scheduler.explain.instances.day_matrix import Matrix, Row, Sign, matrix_of, worst
-from tidegate.server.board.day import day_file, day_view
+from tidegate.server.board.day import NODES_MAX, day_file, day_view
 
 pytestmark = pytest.mark.slow  # whole commands
 
 
 def matrix(tasks: TaskProject, *, edges: bool = True) -> Matrix:
     with tasks.store.reading() as reader:
-        return matrix_of(reader, reader.schedules(), at("00:00").date(), at("10:30"), edges=edges)
+        cells = NODES_MAX if edges else 0
+        return matrix_of(reader, reader.schedules(), at("00:00").date(), at("10:30"), edges_of=cells)
 
 
 def test_letters_say_it_without_colours_in_100_columns(morning: TaskProject) -> None:
