@@ -103,3 +103,12 @@ def test_fails_and_says_what_was_expected_and_what_was_observed(name: str) -> No
         if expected in failure.expected and observed in failure.observed
     ], "\n".join(map(str, performance.failures))
     assert all(failure.at.file == "a.yaml" and failure.at.line > 20 for failure in performance.failures)
+
+
+def test_an_event_that_was_dropped_may_be_expected_with_its_reason_and_need_not_be() -> None:
+    early = "{at: +0s, partitions: {dataset: raw, keys: [2027-03-09]}}"
+    example = f"{GIVEN} [{early}]\nexpect_only: []"
+    assert played(example).ok
+    assert played(f"{example}\nexpect: [{{at: +0s, discarded: by_day, reason: D-KEY}}]").ok
+    for wrong in ("{discarded: by_day}", "{discarded: by_day, reason: D-SUSPENDED}"):
+        assert not played(f"{example}\nexpect: [{wrong}]").ok

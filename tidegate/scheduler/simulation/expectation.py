@@ -126,6 +126,9 @@ def judge(
     failures: list[Failure] = []
     for kind, expects in JUDGED.items():
         observed = [moment for moment in moments if moment.kind == kind]
+        if kind == "discarded":
+            # An event that was dropped may be expected, behind the jobs, which must be.
+            observed += [moment for moment in moments if moment.kind == "dropped"]
         expected = [each for each in scenario.expect if isinstance(each.expected, expects)]
         failures += _judge_moments(expected, observed, scenario, wording)
     for number, each in enumerate(scenario.expect):
@@ -156,7 +159,7 @@ def _names_tasks_or_tables(scenario: Scenario, tasks: frozenset[str]) -> bool:
 
 def _must_be_expected(moment: Moment, scenario: Scenario) -> bool:
     only = scenario.expect_only
-    if moment.kind == "discarded" and moment.work is not None:
+    if moment.kind == "dropped" or (moment.kind == "discarded" and moment.work is not None):
         return False
     if moment.kind == "late":
         # Most examples are about something else: what is late counts where the example speaks of it.
@@ -205,7 +208,8 @@ def agrees(expectation: Expectation, moment: Moment) -> bool:
         case ExpectMaintain():
             return moment.work is not None and _started_so(expected, moment.work)
         case ExpectDiscarded(reason=reason) | ExpectDiscardedOperation(reason=reason):
-            return reason is None or reason == moment.reason
+            # Without a reason a job is meant, and not an event.
+            return reason == moment.reason or (reason is None and moment.kind == "discarded")
         case ExpectLate(key=key):
             return key is None or key == moment.key
         case ExpectRefused(code=code):
