@@ -1,6 +1,6 @@
 """`tidegate status`: one screen that says whether everything is alive, with the numbers of the work."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ from tests.tidegate.cli.operate.test_jobs import dead_letter
 from tests.tidegate.project import Project
 from tidegate.processes import alive
 from tidegate.processes.alive import DagsterState
+from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.launch.active_host import take
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -101,3 +103,20 @@ def test_the_server_of_the_project_is_asked(beating: Project) -> None:
     server = ServerProcess(beating.folder, "--no-host")
     server.end()
     assert "none has left its address" in beating.run("status")
+
+
+def test_a_host_that_renews_its_lease_while_dagster_is_asked_has_no_other_clock(
+    beating: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dagster takes seconds to answer on a busy machine."""
+    state = alive.dagster_state(load_settings())
+
+    def renewed(settings: object) -> DagsterState | str:
+        store = beating.store()
+        with store.transaction() as transaction:
+            take(transaction, "shop", "machine/1/m/b/s/9", datetime.now(UTC) + timedelta(seconds=7))
+        store.close()
+        return state
+
+    monkeypatch.setattr(alive, "dagster_state", renewed)
+    assert parts(beating, exit_code=1)["host"] == "note", "the engine alone has never ticked"
