@@ -125,19 +125,17 @@ def judge(
         moments = [each for each in moments if each.work is None and each.schedule not in tasks]
     failures: list[Failure] = []
     for kind, expects in JUDGED.items():
-        observed = [moment for moment in moments if moment.kind == kind]
-        if kind == "discarded":
-            # An event that was dropped may be expected, behind the jobs, which must be.
-            observed += [moment for moment in moments if moment.kind == "dropped"]
+        # An event that was dropped may be expected, behind the jobs, which must be.
+        kinds = (kind, "dropped") if kind == "discarded" else (kind,)
+        observed = [moment for each in kinds for moment in moments if moment.kind == each]
         expected = [each for each in scenario.expect if isinstance(each.expected, expects)]
         failures += _judge_moments(expected, observed, scenario, wording)
     for number, each in enumerate(scenario.expect):
+        failure = None
         if isinstance(each.expected, ExpectWaiting | ExpectNone):
             failure = _judge_state(each, each.expected, snapshots, wording)
         elif isinstance(each.expected, STATES):
             failure = _judge_observed(each, (states or {}).get(number), moments, wording)
-        else:
-            failure = None
         if failure is not None:
             failures.append(failure)
     return tuple(sorted(failures, key=lambda failure: (failure.at.line, failure.at.column)))
@@ -208,7 +206,6 @@ def agrees(expectation: Expectation, moment: Moment) -> bool:
         case ExpectMaintain():
             return moment.work is not None and _started_so(expected, moment.work)
         case ExpectDiscarded(reason=reason) | ExpectDiscardedOperation(reason=reason):
-            # Without a reason a job is meant, and not an event.
             return reason == moment.reason or (reason is None and moment.kind == "discarded")
         case ExpectLate(key=key):
             return key is None or key == moment.key
@@ -307,9 +304,8 @@ def _judge_state(
     if met:
         return None
     seen = [wording.waiting(waiting) for waiting in mine] + (["a launched job"] if running else [])
-    return Failure(
-        at=expectation.at, expected=wording.expected(expected), observed="; ".join(seen) or "no job at all"
-    )
+    observed = "; ".join(seen) or "no job at all"
+    return Failure(at=expectation.at, expected=wording.expected(expected), observed=observed)
 
 
 def _judge_observed(
