@@ -5,12 +5,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from dagster import AssetKey, RunRequest
+from dagster import AssetKey, DagsterInstance, RunRequest
 
-from tests.dagster_defs.sample import DAILY_BY_ORIGIN, NOW, sample_app
+from tests.dagster_defs.run.test_program_op import Runner, add_job, execute
+from tests.dagster_defs.sample import DAILY_BY_ORIGIN, NOW, location_of, sample_app
+from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.run import program_op
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
+from tidegate.domain.launch_input import MissingMember
 from tidegate.domain.model import Dataset, Priority, Program
 from tidegate.domain.partition_key import period_before
 from tidegate.scheduler.launch.outbox import LaunchRequest
@@ -144,3 +148,35 @@ def test_a_long_reason_is_cut() -> None:
     tags = made(launch("notify", reason="x" * 1000)).tags
 
     assert len(tags["tidegate/reason"]) == 200
+
+
+def test_its_tags_say_what_it_lacks_and_what_it_repairs() -> None:
+    missing = MissingMember(kind="partitions", member="1", of="weather", keys=("2023-03-09",))
+    early = launch("clean", "2023-03-09")
+    plan = msgspec.structs.replace(early.launch, provisional=(missing,), repairs="flights.s-122")
+    tags = made(msgspec.structs.replace(early, launch=plan)).tags
+    assert tags["tidegate/provisional"] == "without weather 2023-03-09"
+    assert tags["tidegate/repairs"] == "flights.s-122"
+
+
+def test_a_provisional_run_gets_what_is_missing_and_its_partitions_say_so_in_dagster(
+    store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = Runner()
+    monkeypatch.setattr(program_op, "run_program", runner)
+    missing = MissingMember(kind="partitions", member="1", of="weather", keys=("2023-03-09",))
+    tags = add_job(store, "2023-03-09")
+    with store.transaction() as transaction:
+        (job,) = transaction.jobs()
+        assert job.launch is not None
+        launch = msgspec.structs.replace(job.launch, provisional=(missing,), repairs="flights.s-0")
+        transaction.put_jobs([msgspec.structs.replace(job, launch=launch)])
+
+    result = execute(location_of(store), instance, "clean", partition="2023-03-09", tags=tags)
+
+    ((_, _, params),) = runner.calls
+    assert params.provisional == (missing,)
+    (event,) = [each for each in result.all_events if each.is_step_materialization]
+    metadata = event.step_materialization_data.materialization.metadata
+    assert metadata["tidegate/provisional"].value == "without weather 2023-03-09"
+    assert metadata["tidegate/repairs"].value == "flights.s-0"
