@@ -33,7 +33,7 @@ dev: $(VENV)/stamp ## run Dagster on the project, with its UI; redeploys when th
 check: $(VENV)/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; twelve minutes on two cores; DAGSTER=1.13.N tests with that version
+test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; some twenty minutes on two cores; DAGSTER=1.13.N tests with that version
 	@$(MAKE) --no-print-directory -j2 every static TYPES=--all
 
 bench: $(VENV)/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
@@ -55,10 +55,10 @@ pages: $(VENV)/stamp ## write the pages of docs/ that are rendered: diagnostics,
 figures: $(VENV)/stamp ## count the product: lines, files, methods of the store, modules that commands load
 	$(BIN)/python -m tests.tidy.figures
 
-wheel: $(VENV)/stamp ## build the wheel into dist/, and test it where nothing else of the checkout is installed
+wheel: $(VENV)/stamp ## build the wheel into dist/, test it where nothing else of the checkout is installed, and follow the pages of docs
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t wheel -d dist
-	$(PYTEST) tests/installed
+	TESTS_EFFORT=2 $(PYTEST) tests/installed
 
 screenshots: $(VENV)/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots

@@ -62,6 +62,7 @@ def test_a_job_of_another_location_waits_for_a_host(acme: Acme) -> None:
     assert acme.runs_of(waiting) == []
 
 
+@pytest.mark.soak  # of our own runs: dagster_defs/live/test_live.py; around each run: test_jobs.py
 def test_daemon_and_code_server_are_killed_and_each_job_runs_once(acme: Acme) -> None:
     jobs = [acme.trigger("load") for _ in range(2)]
     assert acme.acme is not None

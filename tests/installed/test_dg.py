@@ -1,4 +1,7 @@
-"""`dg` on a project of others: our component is found, scaffolded and checked, and so is the YAML."""
+"""`dg` on a project of others: our component is found, scaffolded and checked, and so is the YAML.
+
+By `make wheel`, which the workflow of each push calls, and in a soak.
+"""
 
 from pathlib import Path
 
@@ -6,7 +9,7 @@ import pytest
 
 from tests.installed.environment import Installed
 
-pytestmark = [pytest.mark.dagster, pytest.mark.slow]
+pytestmark = [pytest.mark.dagster, pytest.mark.soak]
 
 PROJECT = {
     "pyproject.toml": """\

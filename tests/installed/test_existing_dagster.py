@@ -1,4 +1,7 @@
-"""`docs/existing-dagster.md`, followed by the letter: from a project of others to a schedule over its job."""
+"""`docs/existing-dagster.md`, followed by the letter: from a project of others to a schedule over its job.
+
+By `make wheel`, which the workflow of each push calls, and in a soak.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -10,7 +13,7 @@ from tests.installed.environment import PIP, ROOT, clean_variables, lend_depende
 from tests.installed.guide import Reader, steps
 from tidegate.processes.code_servers import free_port
 
-pytestmark = [pytest.mark.dagster, pytest.mark.endurance, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.dagster, pytest.mark.endurance, pytest.mark.soak, pytest.mark.timeout(1200)]
 
 PAGE = ROOT / "docs" / "existing-dagster.md"
 RUNS = (

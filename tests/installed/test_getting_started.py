@@ -1,4 +1,7 @@
-"""`docs/getting-started.md`, followed by the letter, from a wheel to the first published table."""
+"""`docs/getting-started.md`, followed by the letter, from a wheel to the first published table.
+
+By `make wheel`, which the workflow of each push calls, and in a soak.
+"""
 
 import re
 from pathlib import Path
@@ -24,6 +27,7 @@ def test_a_page_is_read_as_steps() -> None:
     assert missing("x  1 y\n", ("x … y", "z")) == ["z"]
 
 
+@pytest.mark.soak
 def test_the_page_leads_to_a_published_table(wheel: Path, tmp_path: Path) -> None:
     port = str(free_port())
     # Another port, since 3000 may be in use here; the commands are otherwise those of the page.

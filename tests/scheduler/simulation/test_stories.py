@@ -35,6 +35,9 @@ MUTATIONS_AT_LEAST = 500
 QUICK_SHARE = 3
 """`make check` plays each third of them."""
 
+LONG = {"cycles_periods: on the last day of a month the day that is still to come is waited for"}
+"""Those that take seconds, which `make check` leaves to `make test`."""
+
 SCENARIOS_OF_A_DEATH = SCENARIOS_CHANGED = 10
 """One of so many is played by a scheduler that dies, and is judged again; each in a soak."""
 
@@ -113,7 +116,7 @@ def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if number % QUICK_SHARE else [])
+        pytest.param(name, marks=[pytest.mark.slow] if number % QUICK_SHARE or name in LONG else [])
         for number, name in enumerate(SCENARIOS)
     ],
 )
@@ -134,6 +137,7 @@ def test_with_anything_changed_in_what_it_expects_it_fails(name: str) -> None:
 def test_there_is_something_to_change() -> None:
     count = sum(len(list(mutations(scenario))) for _, scenario in SCENARIOS.values())
     assert count >= MUTATIONS_AT_LEAST
+    assert SCENARIOS.keys() >= LONG
 
 
 @pytest.mark.endurance  # thousands of deaths

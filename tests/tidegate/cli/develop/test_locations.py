@@ -12,7 +12,7 @@ import yaml
 from tests.environments import having
 from tests.tidegate.project import Project
 from tidegate.compiler.compile import Compilation
-from tidegate.dagster_defs.compare.question import Answers
+from tidegate.dagster_defs.compare.question import Answers, Request
 from tidegate.domain.error import UserError
 from tidegate.project import locations
 from tidegate.project.locations import compare_locations
@@ -57,6 +57,23 @@ def broken(folder: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a child process has answered once, it answers to the same question of each command of a test."""
+    kept: dict[bytes, tuple[bytes, str]] = {}
+    run = locations._run_child
+
+    def once(request: Request, project: Path, answers: Path, log: Path) -> str:
+        asked = msgspec.json.encode(request)
+        if asked not in kept:
+            ended = run(request, project, answers, log)
+            kept[asked] = answers.read_bytes(), ended
+        answers.write_bytes(kept[asked][0])
+        return kept[asked][1]
+
+    monkeypatch.setattr(locations, "_run_child", once)
+
+
 def of_locations(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The notes that a location was not loaded."""
     return [each for each in found if each["code"] == "L480"]
@@ -83,6 +100,7 @@ def test_what_the_locations_answer_is_what_the_golden_files_have(
     assert found.answers == {name: answer for each in kept for name, answer in each.answers.items()}
 
 
+@pytest.mark.usefixtures("loaded_once")
 def test_a_location_that_does_not_load_is_a_note_and_an_error_where_it_is_required(project: Project) -> None:
     project.write("sales", AWAY.replace("core", "sales") % ("broken", "broken"))
     listing(project.folder, broken=broken(project.folder))
@@ -100,6 +118,7 @@ def test_a_location_that_does_not_load_is_a_note_and_an_error_where_it_is_requir
     assert "note[L480]: location broken" in project.run_with_errors("plan", "--locations", exit_code=2)
 
 
+@pytest.mark.usefixtures("loaded_once")
 def test_plan_prints_the_assets_that_a_selection_has(project: Project) -> None:
     selected = "{assets: 'key:flat or key:\"raw/*\"', partitions: {cycle: day, start: 2026-01-01}}"
     project.write("sales", f"app: sales\nprograms:\n  two: {selected}\n")
