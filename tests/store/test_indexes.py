@@ -26,6 +26,7 @@ from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.store.wanted import EventsWanted, LateWanted, Outcome
+from tidegate.scheduler.tick.repaired import REPLACING
 
 HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
@@ -56,6 +57,10 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("discarded events", lambda tx: tx.events_page(EventsWanted(reason=Reason.D_SUSPENDED), 10)),
     ("due jobs", lambda tx: tx.due_jobs(NOON, 100)),
     ("waiting jobs of schedules", lambda tx: tx.jobs(schedules=["a/s"], states=WAITING)),
+    (
+        "repairs of a schedule since an instant",
+        lambda tx: tx.jobs(schedules=["a/s"], states=REPLACING, repairs=True, since=NOON),
+    ),
     (
         "waiting repairs of schedules",
         lambda tx: tx.jobs(schedules=["a/s"], states=WAITING, repairs=True),

@@ -19,6 +19,9 @@ from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 
+REPLACING = frozenset(JobState) - {JobState.DISCARDED}
+"""States of jobs that replace the result of the job before them, once they are launched."""
+
 
 def end_repaired(transaction: EngineTransaction, repaired: Sequence[tuple[Job, str]], now: datetime) -> None:
     """End jobs that await a further attempt, each with the launched job (id) that repairs it."""
@@ -35,9 +38,14 @@ def repaired_by(reader: EngineReader, job: Job) -> str | None:
     if not job.key or job.instance is not None or job.maintenance is not None:
         return None
     last = record(reader, LAST_LAUNCHES, schedule=job.schedule, key=job.key)
-    if last is not None and last.job == job.id:
+    if last is not None and job.id in last.jobs:
+        after = last.jobs[last.jobs.index(job.id) + 1 :]
+        later = reader.jobs(ids=after) if after else ()
+    elif job.state is JobState.SUCCEEDED:
+        # It gets no further attempt anyway: the jobs since then are not looked through for it.
         return None
-    # A later job of the key that repairs nothing may have been launched since: the record is of that one.
-    repairs = reader.jobs(schedules=(job.schedule,), repairs=True, since=job.opened_at)
-    launched = (each for each in repairs if each.launch is not None and each.state is not JobState.DISCARDED)
+    else:
+        # A later job of the key that repairs nothing was launched since: the record is of that one.
+        later = reader.jobs(schedules=(job.schedule,), states=REPLACING, repairs=True, since=job.opened_at)
+    launched = (each for each in later if each.launch is not None and each.state in REPLACING)
     return next((each.id for each in launched if each.repairs and job.id in each.repairs.jobs), None)
