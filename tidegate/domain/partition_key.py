@@ -314,9 +314,10 @@ def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: da
         key = format_time_key(start, time)
         if scheme.static is None:
             yield key
+        elif scheme.static.name < time.name:
+            yield from (f"{static}{SEPARATOR}{key}" for static in scheme.static.keys)
         else:
-            for static in scheme.static.keys:
-                yield join_key(scheme, {time.name: key, scheme.static.name: static})
+            yield from (f"{key}{SEPARATOR}{static}" for static in scheme.static.keys)
         start = _next(start, time)
 
 

@@ -8,6 +8,7 @@ an event without a reported size has no bytes. Pure.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from tidegate.domain.launch_input import UpstreamRun
@@ -33,6 +34,23 @@ def values_of(
         key: the job's key, "" without one.
         trigger: of its schedule, whose named members references may ask for.
     """
+
+    @cache
+    def facts() -> dict[str, Any]:
+        # Most schedules refer to nothing, and a job may have collected a hundred thousand events.
+        return _facts(plan, deliveries, key, trigger)
+
+    def value(reference: str) -> Any:
+        none: list[str] | None = [] if _names_partitions(reference) else None
+        return facts().get(reference, none)
+
+    return value
+
+
+def _facts(
+    plan: LaunchPlan, deliveries: Sequence[Delivery], key: str, trigger: Trigger | None
+) -> dict[str, Any]:
+    """Return the values of all references for the launch of one job."""
     own = next((app_of(delivery.schedule) for delivery in deliveries), "")
     facts: dict[str, Any] = {
         "scheduled_time": _text(plan.scheduled_time),
@@ -44,12 +62,7 @@ def values_of(
     for name, path, _ in () if trigger is None else named_members(trigger):
         mine = [delivery for delivery in deliveries if is_below(delivery.leaf, path)]
         facts.update(_collected(f"trigger.{name}", own, mine, manifest_of(own, mine), upstream_of(own, mine)))
-
-    def value(reference: str) -> Any:
-        none: list[str] | None = [] if _names_partitions(reference) else None
-        return facts.get(reference, none)
-
-    return value
+    return facts
 
 
 def with_arguments(values: Values, args: Mapping[str, Any]) -> Values:

@@ -7,6 +7,7 @@ A key counts once in one job, however often it is written, unless the trigger sa
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
+from typing import cast
 
 from tidegate.domain.model import Cycle, PartitionScheme, PartitionsTrigger
 from tidegate.domain.partition_key import enclosing_key, expected_keys
@@ -21,6 +22,9 @@ MISSING_KEYS_SHOWN = 5
 
 PERIODS_KEPT = 256
 """Of how many periods the number of keys is kept: it is asked for with each event."""
+
+PERIODS_OF_KEYS_KEPT = 4
+"""Of how many periods the keys are kept: one decision asks for those of its own several times."""
 
 
 def _since(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
@@ -97,7 +101,7 @@ def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
 
 def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime | None:
     """Return when the last of the wanted keys arrived; None while one is missing."""
-    return max(first[key] for key in wanted) if all(key in first for key in wanted) else None
+    return max(map(first.__getitem__, wanted)) if all(map(first.__contains__, wanted)) else None
 
 
 def _progress(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
@@ -115,14 +119,18 @@ def _periods(
     With `for_each` that is the job's own period.
     """
     scheme, complete = _cut(trigger, collected)
-    by_period: dict[str, list[Delivery]] = {}
+    periods: dict[str, tuple[Collection[str], dict[str, datetime]]] = {}
+    wanted, first = cast("Collection[str]", ()), dict[str, datetime]()
     for delivery in deliveries:
-        period = enclosing_key(scheme, delivery.event.partition or "", complete)
-        by_period.setdefault(period, []).append(delivery)
-    return {
-        period: (expected_keys(scheme, complete, period), _first_arrivals(found))
-        for period, found in by_period.items()
-    }
+        key = delivery.event.partition or ""
+        # Most keys are of the period of the one before, and to look one up is quicker than to parse it.
+        if key not in wanted:
+            period = enclosing_key(scheme, key, complete)
+            if period not in periods:
+                periods[period] = (_keys_of(scheme, complete, period), {})
+            wanted, first = periods[period]
+        first.setdefault(key, delivery.event.arrived)
+    return periods
 
 
 def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> str:
@@ -174,6 +182,12 @@ def _period(trigger: PartitionsTrigger, event: Event, collected: Collected) -> t
     scheme, complete = _cut(trigger, collected)
     period = enclosing_key(scheme, event.partition or "", complete)
     return period, _size_of(scheme, complete, period)
+
+
+@lru_cache(PERIODS_OF_KEYS_KEPT)
+def _keys_of(scheme: PartitionScheme, complete: Cycle, period: str) -> Collection[str]:
+    """Return the keys of a period in order, to look up in."""
+    return dict.fromkeys(expected_keys(scheme, complete, period)).keys()
 
 
 @lru_cache(PERIODS_KEPT)
