@@ -1,8 +1,8 @@
 """`python -m benchmarks [--short] [NAME …]`: all benchmarks, or those named, one after the other.
 
-A benchmark is a module here, or in `curves`, with a `main()` that prints its figures and a reference measured
-in the same run. If that takes `short`, it measures with `--short` less often, or less of it, in a minute or a
-few. The exit code is 1 if a benchmark fails.
+A benchmark is a module here, or in one of `FOLDERS`, with a `main()` that prints its figures and a reference
+measured in the same run. If that takes `short`, it measures with `--short` less often, or less of it, in a
+minute or a few. The exit code is 1 if a benchmark fails.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+FOLDERS = ("curves", "publishing")
 
 
 def main(names: Sequence[str], *, short: bool) -> int:
@@ -44,8 +46,12 @@ def _all() -> dict[str, str]:
     folder = str(Path(__file__).parent)
     found = {
         module.name: f"{package}.{module.name}"
-        for path, package in ((folder, "benchmarks"), (f"{folder}/curves", "benchmarks.curves"))
+        for path, package in (
+            (folder, "benchmarks"),
+            *((f"{folder}/{name}", f"benchmarks.{name}") for name in FOLDERS),
+        )
         for module in pkgutil.iter_modules([path])
+        if module.name not in FOLDERS
     }
     return {name: path for name, path in sorted(found.items()) if not name.startswith("_")}
 

@@ -1,6 +1,7 @@
 """Checks that look at other data: earlier numbers of rows, another dataset, a query, and a function."""
 
 from collections.abc import Mapping, Sequence
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -92,6 +93,26 @@ def test_with_fewer_than_three_known_it_passes_and_says_so() -> None:
 
     assert found.passed
     assert found.found.endswith("; not compared: fewer than 3 publishes before it are known")
+
+
+def test_each_of_a_thousand_partitions_is_compared_as_pandas_does() -> None:
+    draw = Random(38)
+    days = pd.date_range("2013-01-01", periods=1_000)
+    before = pd.Series([draw.choice([0, 90, 100, 110, 250]) for _ in days], index=days)
+    now = {str(day.date()): draw.choice([0, 40, 95, 160]) for day in days}
+    known = {str(day.date()): [rows] for day, rows in before.items() if draw.random() < 0.6}
+
+    found = verdict(
+        ChangeCheck(name="change", rows="50%", over=7), now, events(known), PartitionScheme(time=DAY)
+    )
+
+    reported = before.where(before.index.map(lambda day: str(day.date()) in known))
+    medians = reported.shift(1).rolling(7, min_periods=3).median()
+    bad = [
+        key for key, of in zip(now, medians, strict=True) if not pd.isna(of) and abs(now[key] - of) > of / 2
+    ]
+    assert (found.bad, found.partitions) == (len(bad), tuple(bad[:5]))
+    assert 100 < len(bad) < 900
 
 
 def test_a_frame_without_any_row_is_not_compared() -> None:

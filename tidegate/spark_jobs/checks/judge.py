@@ -1,7 +1,7 @@
 """Judges staged rows by the checks of their dataset: one aggregation, and one grouping for each `unique`.
 
     rows, change ──► from what staging has counted
-    not_null, values, range, matches ──► one aggregation over the staged files
+    not_null, values, range, matches ──► one aggregation over the staged files, with the spread of numbers
     unique ──► one grouping for each set of columns
     reference, sql, run ──► one query each
     a check that has failed ──► once more, for the keys of up to five bad rows
@@ -42,7 +42,7 @@ from tidegate.spark_jobs.checks.compared import (
     rows_without_target,
 )
 from tidegate.spark_jobs.checks.conditions import any_of, column_of, condition
-from tidegate.spark_jobs.checks.literals import INTEGRAL
+from tidegate.spark_jobs.checks.distinct_numbers import Spread, are_distinct_numbers, numbers_of
 from tidegate.spark_jobs.checks.written import look_at, refuse_written
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -53,11 +53,6 @@ LOOKED_AT = 50
 """The first bad rows, by their keys, of which those with different keys are samples."""
 MAX_SAMPLE_COLUMNS = 8
 """The most columns of which a sample has the value."""
-WORD_BITS = 64
-MANY_ROWS = 100_000
-"""From this number of rows on a grouping that moves every row is avoided where it can be."""
-FEWER_GROUPS = 4
-"""How many rows there are at least for each group of numbers."""
 GROUP_SIZE = "__tidegate_group_size"
 
 
@@ -217,7 +212,7 @@ def _of_rows(ref: DatasetRef, total: int, rows: DataFrame, beside: Beside) -> di
     conditions = [(check, condition(spark, ref, check, columns)) for check in ref.checks]
     found: dict[str, Finding] = {}
     scalar = [(check, when) for check, when in conditions if when is not None]
-    counted = _counted(rows, [when for _, when in scalar])
+    counted, spreads = _counted(rows, [when for _, when in scalar], numbers_of(ref, total, columns))
     for (check, when), bad in zip(scalar, counted, strict=True):
         if bad:
             samples = _samples(rows.where(when), _key_columns(ref, check, columns), columns)
@@ -227,7 +222,9 @@ def _of_rows(ref: DatasetRef, total: int, rows: DataFrame, beside: Beside) -> di
         if isinstance(check, UniqueCheck):
             names = tuple(sorted(name.lower() for name in check.columns))
             if names not in grouped:
-                grouped[names] = _repeated(check, total, rows)
+                grouped[names] = _repeated(
+                    check, total, rows, spreads.get(names[0]) if len(names) == 1 else None
+                )
             found[check.name] = grouped[names]
         elif isinstance(check, ReferenceCheck):
             bad_rows = rows_without_target(rows, ref, check, beside)
@@ -252,12 +249,24 @@ def _returned(check: SqlCheck | RunCheck, total: int, bad: DataFrame) -> Finding
     return _counted_rows(check, total, bad, [name for name in bad.columns if lower.count(name.lower()) == 1])
 
 
-def _counted(rows: DataFrame, conditions: Sequence[Column]) -> list[int]:
-    """Return for each condition how many rows meet it, by one aggregation."""
-    if not conditions:
-        return []
+def _counted(
+    rows: DataFrame, conditions: Sequence[Column], numbers: Mapping[str, Column]
+) -> tuple[list[int], dict[str, Spread]]:
+    """Return for each condition how many rows meet it, and the spread of numbers, by one aggregation."""
     counts = [sf.count_if(when).alias(f"c{at}") for at, when in enumerate(conditions)]
-    return [int(count) for count in cast(Row, rows.agg(*counts).first())]
+    spreads = [
+        agg(number).alias(f"{agg.__name__}{at}")
+        for at, number in enumerate(numbers.values())
+        for agg in (sf.min, sf.max, sf.count)
+    ]
+    if not counts and not spreads:
+        return [], {}
+    found = [*cast(Row, rows.agg(*counts, *spreads).first())]
+    first, width = len(counts), len(Spread._fields)
+    starts = range(first, len(found), width)
+    return [int(count) for count in found[:first]], {
+        name: Spread(*found[at : at + width]) for name, at in zip(numbers, starts, strict=True)
+    }
 
 
 def _bad_rows(check: Check, total: int, bad: int, samples: tuple[dict[str, str | None], ...]) -> Finding:
@@ -267,11 +276,11 @@ def _bad_rows(check: Check, total: int, bad: int, samples: tuple[dict[str, str |
     return Finding(bad=bad, found=found, samples=samples)
 
 
-def _repeated(check: UniqueCheck, total: int, rows: DataFrame) -> Finding:
+def _repeated(check: UniqueCheck, total: int, rows: DataFrame, spread: Spread | None) -> Finding:
     """Return the rows of groups that have more than one, in the columns of the check."""
     columns = [column_of(name, rows.schema) for name in check.columns]
     known = rows.where(~any_of(column.isNull() for column in columns)).select(*columns)
-    if _are_distinct_numbers(known, total):
+    if spread is not None and are_distinct_numbers(known, spread):
         return Finding()
     groups = known.groupBy(*columns).agg(sf.count("*").alias(GROUP_SIZE)).where(f"{GROUP_SIZE} > 1")
     bad = cast(Row, groups.agg(sf.coalesce(sf.sum(GROUP_SIZE), sf.lit(0))).first())[0]
@@ -279,26 +288,6 @@ def _repeated(check: UniqueCheck, total: int, rows: DataFrame) -> Finding:
         return Finding()
     names = tuple(spelling(name, rows.columns) or name for name in check.columns)
     return _bad_rows(check, total, int(bad), _samples(groups, names, rows.schema))
-
-
-def _are_distinct_numbers(known: DataFrame, total: int) -> bool:
-    """Return whether the only column has whole numbers near each other, as a counter gives, each once.
-
-    Then the numbers that fill a word, one bit each, are a group: far fewer groups than rows have to be moved.
-    """
-    fields = known.schema.fields
-    if len(fields) > 1 or not isinstance(fields[0].dataType, INTEGRAL) or total < MANY_ROWS:
-        return False
-    numbers = known.toDF("n").select(sf.col("n").cast("bigint"))
-    least, most = cast(Row, numbers.agg(sf.min("n"), sf.max("n")).first())
-    if least is None or (most - least) // WORD_BITS > total // FEWER_GROUPS:
-        return False
-    words = numbers.groupBy(sf.shiftright("n", WORD_BITS.bit_length() - 1)).agg(
-        sf.expr(f"bit_or(shiftleft(1L, CAST(n & {WORD_BITS - 1} AS INT)))").alias("bits"),
-        sf.count("*").alias("numbers"),
-    )
-    distinct, every = cast(Row, words.agg(sf.sum(sf.bit_count("bits")), sf.sum("numbers")).first())
-    return bool(distinct == every)
 
 
 def _key_columns(ref: DatasetRef, check: Check, columns: StructType) -> tuple[str, ...]:
