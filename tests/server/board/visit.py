@@ -88,7 +88,7 @@ def signed_in(browser: Browser, address: str, *, scripts: bool = True) -> Iterat
     """
     wrong: list[str] = []
     made = browser.new_page(base_url=address, java_script_enabled=scripts, color_scheme="light")
-    session = httpx.post(f"{address}/board/sign-in", data={"token": TOKEN}).cookies[COOKIE]
+    session = httpx.post(f"{address}/board/sign-in", data={"token": TOKEN}, timeout=60).cookies[COOKIE]
     made.context.add_cookies([{"name": COOKIE, "value": session, "url": address}])
     made.on("console", lambda line: wrong.append(line.text) if line.type != "verbose" else None)
     made.on("pageerror", lambda error: wrong.append(str(error)))
