@@ -1,7 +1,7 @@
 """`python -m tests.simulation.hunt SECONDS [KIND…] [SEED STEPS]`: play until one fails.
 
-A KIND is tasks, changes, landed, maintenance, retention, people, dates or schedules, which are played
-without it.
+A KIND is tasks, changes, landed, maintenance, retention, people, dates, repairs or schedules, which are
+played without it.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
 imports nothing of pytest, and only what its kind of history needs, so it starts fast; it plays the packages
@@ -41,6 +41,11 @@ def player(what: str) -> tuple[Callable[[int, int], object], int]:
         from tests.simulation.people.world import history as of_people
 
         return lambda seed, steps: of_people(MemoryStore(), seed, steps=steps, after_commit=True), STEPS
+    if what == "repairs":
+        from tests.simulation.repairs.world import STEPS as REPAIR_STEPS
+        from tests.simulation.repairs.world import history as of_repairs
+
+        return lambda seed, steps: of_repairs(ReferenceStore(), seed, steps=steps), REPAIR_STEPS
     if what == "retention":
         from tests.simulation.retention.pruned import compare
 
@@ -58,12 +63,12 @@ def hunt(seconds: float, what: str, first: tuple[int, int] | None) -> int:
 
     Args:
         what: "tasks", "changes" (of tasks), "landed" (data of tasks), "maintenance", "retention", "people",
-            "dates", "schedules" or "", which is the same.
+            "dates", "repairs", "schedules" or "", which is the same.
         first: seed and steps of the first history.
     """
     until = time.monotonic() + seconds
     play, usual = player(what)
-    kept = [] if what in ("retention", "people", "dates", "landed") else kept_seeds()
+    kept = [] if what in ("retention", "people", "dates", "landed", "repairs") else kept_seeds()
     seeds = [*([first] if first else kept), *((seed, usual) for seed in range(100_000))]
     played = 0
     for played, (seed, steps) in enumerate(seeds, start=1):

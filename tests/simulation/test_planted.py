@@ -33,13 +33,16 @@ OPERATION_PATCHES = sorted(PLANTED.glob("operation_*.patch"))
 RETENTION_PATCHES = sorted(PLANTED.glob("retention_*.patch"))
 PEOPLE_PATCHES = sorted(PLANTED.glob("people_*.patch"))
 DATES_PATCHES = sorted(PLANTED.glob("dates_*.patch"))
+REPAIR_PATCHES = sorted(PLANTED.glob("repairs_*.patch"))
 PATCHES = sorted(
     {*PLANTED.glob("*.patch")}
-    - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES, *PEOPLE_PATCHES, *DATES_PATCHES}
+    - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES}
+    - {*PEOPLE_PATCHES, *DATES_PATCHES, *REPAIR_PATCHES}
 )
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
 FINDS = re.compile(
-    r"^# (tasks|changes|landed|schedules|maintenance|retention|people|dates) (\d+) (\d+)$", re.MULTILINE
+    r"^# (tasks|changes|landed|schedules|maintenance|retention|people|dates|repairs) (\d+) (\d+)$",
+    re.MULTILINE,
 )
 PLAYED = ("tidegate", "tests/simulation", "tests/doubles")
 SECONDS = 90
@@ -86,6 +89,8 @@ def histories(patch: Path) -> tuple[str, ...]:
         return ("people",)
     if patch in DATES_PATCHES:
         return ("dates",)
+    if patch in REPAIR_PATCHES:
+        return ("repairs",)
     return ("maintenance",) if patch in OPERATION_PATCHES else ()
 
 
@@ -103,7 +108,17 @@ def hunt(folder: Path, seconds: float, *what: str) -> subprocess.CompletedProces
 
 
 def test_the_copy_as_it_is_has_none(folder: Path) -> None:
-    kinds = ("schedules", "tasks", "changes", "landed", "maintenance", "retention", "people", "dates")
+    kinds = (
+        "schedules",
+        "tasks",
+        "changes",
+        "landed",
+        "maintenance",
+        "retention",
+        "people",
+        "dates",
+        "repairs",
+    )
     found = hunt(folder, SECONDS_WITHOUT, *kinds)
     assert found.returncode == 0, found.stdout + found.stderr
     assert found.stdout.count("histories, and nothing was found") == len(kinds)
@@ -118,6 +133,7 @@ def test_the_copy_as_it_is_has_none(folder: Path) -> None:
         *some(RETENTION_PATCHES, 1),
         *some(PEOPLE_PATCHES, 1),
         *some(DATES_PATCHES, 1),
+        *some(REPAIR_PATCHES, 2),
     ],
     ids=lambda patch: patch.stem,
 )
