@@ -42,8 +42,8 @@ def player(what: str) -> tuple[Callable[[int, int], object], int]:
 
         return lambda seed, steps: of_people(MemoryStore(), seed, steps=steps, after_commit=True), STEPS
     if what == "repairs":
-        from tests.simulation.repairs.world import STEPS as REPAIR_STEPS
-        from tests.simulation.repairs.world import history as of_repairs
+        from tests.simulation.repairs.twin import STEPS as REPAIR_STEPS
+        from tests.simulation.repairs.twin import history as of_repairs
 
         return lambda seed, steps: of_repairs(ReferenceStore(), seed, steps=steps), REPAIR_STEPS
     if what == "retention":

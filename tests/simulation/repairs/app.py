@@ -81,13 +81,19 @@ class ChanceRepairs:
         return next(key for key in self.keys(name) if part[1] in self.parts(name, key).get(part[0], ()))
 
     def change(self) -> None:
-        """Change the repair of a schedule, which resets nothing, or its wait, which does, or carries."""
+        """Change the repair of a schedule, which resets nothing, or another part, which resets or carries."""
         schedule = self._schedules[self._dice.choice(sorted(READS))]
         if "repair" in schedule and self._dice.random() < 0.5:
             schedule["repair"] = self._repair()
+        elif "all" in schedule["trigger"] and self._dice.random() < 0.5:
+            schedule["trigger"] = {**schedule["trigger"], "all": schedule["trigger"]["all"][::-1]}
         else:
             schedule["priority"] = self._dice.choice(("high", "low"))
         self.app = self._compiled()
+
+    def judged_by(self, name: str) -> dict[str, Any]:
+        """Return what a schedule says, without its `repair`."""
+        return {word: value for word, value in self._schedules[name].items() if word != "repair"}
 
     # --- what is drawn ---
 

@@ -46,7 +46,9 @@ class Last:
         consumed = part_of(event) in self.parts
         if event.repairs is not None and consumed:
             return self.number
-        if self.repair is None or not (self.provisional or consumed) or self.is_beyond(event):
+        if self.repair is None or not (self.provisional or consumed):
+            return None
+        if self.is_beyond(event) and event.origin is None:
             return None
         return self.number + 1
 
@@ -72,6 +74,7 @@ class RepairOracle:
         specs: the schedules as they are deployed now, by name.
         last: the last launch of each key.
         beyond: keys for which nothing is promised, each with the reason.
+        too_late: the partitions of each key that came beyond its bounds, and were not replayed.
         met: how often each thing happened.
         chain: the launches of each key, the oldest first: job, and the job that it repairs.
     """
@@ -82,6 +85,7 @@ class RepairOracle:
         self.specs: Mapping[str, Schedule] = {}
         self.last: dict[Place, Last] = {}
         self.beyond: dict[Place, str] = {}
+        self.too_late: dict[Place, set[tuple[str, str]]] = {}
         self.met = Counter[str]()
         self.chain: dict[Place, list[tuple[str, str | None]]] = {}
         self.place_of: dict[str, Place] = {}
@@ -119,9 +123,12 @@ class RepairOracle:
                 case _:
                     pass
 
-    def forget(self, name: str) -> None:
-        """Note that a schedule was reset: it knows no launch of its keys any more."""
-        self.met["reset"] += 1
+    def change(self, name: str) -> None:
+        """Note that a schedule was changed: with `reset` it knows no launch of its keys any more."""
+        how = self.specs[name].on_update
+        self.met[how] += 1
+        if how == "carry":
+            return
         for place in [each for each in self.last if each[0] == name]:
             del self.last[place]
             self.beyond[place] = "reset"
@@ -150,6 +157,9 @@ class RepairOracle:
         assert entry.event is not None and entry.job is not None
         event = self._event(entry.event)
         waiting = self._waiting[entry.job]
+        if "moved_from" in entry.data:
+            assert event in waiting.events, f"{event.id} has moved into {entry.job}"
+            return
         if "left" not in entry.data:
             self._routed[name, event.id] += 1
         waiting.events.append(event)
@@ -169,9 +179,12 @@ class RepairOracle:
             return
         self._routed[name, event.id] += 1
         place = (name, self._chance.key_of(name, part_of(event)))
-        self.beyond[place] = f"discarded with {entry.reason}"
-        if entry.reason == "D-REPAIR":
+        if entry.reason != "D-REPAIR":
+            self.beyond[place] = f"discarded with {entry.reason}"
+        else:
             self.met["D-REPAIR"] += 1
+            self.too_late.setdefault(place, set()).add(part_of(event))
+            assert event.origin is None, f"{event.id} was replayed"
             last = self.last.get(place)
             assert last is not None and last.awaits(), f"{event.id} is discarded, {place} awaits no repair"
             assert last.is_beyond(event), f"{event.id} is discarded within the bounds of {last}"
@@ -216,7 +229,9 @@ class RepairOracle:
         since = entry.at if last is None or number is None else last.since
         if number is not None and last is not None:
             self.met["repair" if number > last.number else "dependant"] += 1
-            assert last.repair is None or number <= max(last.repair.at_most, last.number), f"{what}: endless"
+            most = None if last.repair is None else max(last.repair.at_most, last.number)
+            replayed = any(event.origin is not None for event in waiting.events)
+            assert most is None or number <= most or replayed, f"{what} is repair {number}: endless"
         self.last[place] = Last(
             job=entry.job,
             parts=frozenset(parts),

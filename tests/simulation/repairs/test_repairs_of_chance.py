@@ -2,7 +2,8 @@
 
 Input comes late, twice, or again, within the bounds and beyond them; launches are lost and refused, runs fail
 and die, the scheduler crashes, schedules are changed, retention prunes. The twin of a history is the one in
-which all data came in time; whatever key is within its bounds has the same table in both.
+which all data came in time; whatever key is within its bounds has the same table in both, and so has what
+came too late once a person has replayed it.
 """
 
 from collections import Counter
@@ -15,14 +16,17 @@ from tests.doubles.quick_sqlite import quick_sqlite
 from tests.doubles.reference.store import ReferenceStore
 from tests.effort import much
 from tests.simulation.repairs.app import READS
-from tests.simulation.repairs.world import history
+from tests.simulation.repairs.twin import history
 from tests.tally import reach
 
 pytestmark = pytest.mark.slow  # whole histories
 
 FEW = (*range(10), 18)
 """They meet all that is below, with few histories."""
-MET = ("provisional", "repair", "dependant", "D-REPAIR", "refused", "reset", "pruned")
+MET = (
+    *("provisional", "repair", "dependant", "D-REPAIR", "replayed"),
+    *("refused", "reset", "carry", "pruned"),
+)
 WHAT = "tables of keys equal to those of data in time"
 
 

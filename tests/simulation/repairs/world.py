@@ -1,22 +1,21 @@
 """Histories of repairs: input comes late, twice or again, runs read tables and publish, processes die.
 
-What a run publishes is a function of the partitions in its manifest, as they are when it begins to read. So
-at the quiet end the table of each key within its bounds must be that of the twin: the same app, in whose
-history all data came in time.
+What a run publishes is a function of the partitions in its manifest, as they are when it begins to read.
 """
 
 import random
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from tests.doubles.faulty_store import FaultyStore
-from tests.doubles.reference.store import ReferenceStore
 from tests.simulation.hands import Hands
-from tests.simulation.history import FAULT_RATE, played
-from tests.simulation.repairs.app import HOURS, ChanceRepairs
+from tests.simulation.repairs.app import HOURS, READS, ChanceRepairs
 from tests.simulation.repairs.oracle import Place, RepairOracle
 from tests.simulation.repairs.tables import Tables
+from tests.worlds.by import CLI
 from tidegate.domain.published import PartitionFact
+from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
@@ -25,9 +24,7 @@ from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.records.last_launch import LAST_LAUNCHES
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.retention.prune import prune
-from tidegate.scheduler.store.protocol import Store
 
-STEPS = 60
 START = datetime(2026, 3, 2, tzinfo=UTC)
 MINUTES = (0, 0, 1, 5, 10, 20, 20, 60, 60, 180)
 BETWEEN_LOTS = (0, 5, 40, 90, 600, 1500)
@@ -51,13 +48,14 @@ class RepairWorld(Hands):
         super().__init__(store, START)
         self.dice = random.Random(f"repairs {seed}")
         self.chance = ChanceRepairs(self.dice)
-        self.oracle = RepairOracle(self.chance, lambda id: self.events[id])
+        self.oracle = RepairOracle(self.chance, self._event)
         self.events: dict[str, Event] = {}
         self.versions: dict[Place, int] = {}
         self.tables = Tables()
         self._asked: dict[str, LaunchRequest] = {}
+        self._judged_by: dict[str, dict[str, Any]] = {}
         self._promised: list[str] = []
-        self._changes, self._prunes = self.dice.random() < 0.3, self.dice.random() < 0.2
+        self._changes, self.prunes = self.dice.random() < 0.3, self.dice.random() < 0.2
         self._wanted = self._all_partitions()
         self.deploy_now()
 
@@ -108,22 +106,21 @@ class RepairWorld(Hands):
         for id, event in self.events.items():
             dataset = event.key.rpartition("/")[2]
             names = [name for name in self.chance.app.schedules if dataset in self._listened(name)]
-            listening[id] = names
+            listening[id] = names if event.only_for is None else [event.only_for.partition("/")[2]]
         self.oracle.heard_once(listening)
         self.oracle.nothing_waits()
 
     def deploy_now(self) -> None:
         """Deploy the app as it is wanted now."""
         self._read()
-        before = dict(self.oracle.specs)
+        before = self._judged_by
         self.deploy(self.chance.app)
         self._read()
-        for name, spec in self.chance.app.schedules.items():
-            if name in before and before[name].priority != spec.priority and spec.on_update == "reset":
-                self.oracle.forget(name)
-        self.oracle.specs = {
-            name: spec for name, spec in self.chance.app.schedules.items() if name != "pooled"
-        }
+        self._judged_by = {name: self.chance.judged_by(name) for name in READS}
+        self.oracle.specs = {name: self.chance.app.schedules[name] for name in READS}
+        for name, text in self._judged_by.items():
+            if before.get(name, text) != text:
+                self.oracle.change(name)
 
     def come(self, parts: Iterable[Place]) -> None:
         """Partitions land, in their next version."""
@@ -146,7 +143,11 @@ class RepairWorld(Hands):
     def promises(self, place: Place) -> bool:
         """Return whether the table of a key, and all that it is made of, must be as if all came in time."""
         launches = self.oracle.chain.get(place)
-        if place in self.oracle.beyond or (launches and not self.tables.is_published(launches[-1][0])):
+        if (
+            place in self.oracle.beyond
+            or place in self.oracle.too_late
+            or (launches and not self.tables.is_published(launches[-1][0]))
+        ):
             return False
         parts = self.chance.parts(*place)
         return all(
@@ -257,7 +258,7 @@ class RepairWorld(Hands):
 
     def _prune(self) -> None:
         """Retention removes what is old; a key that awaits a repair is not forgotten."""
-        if not self._prunes:
+        if not self.prunes:
             return
         self._read()
         self.do(lambda: prune(self.store, KEEP, self.now))
@@ -271,7 +272,27 @@ class RepairWorld(Hands):
                 self.oracle.beyond[place] = "pruned"
                 self.oracle.met["pruned"] += 1
 
+    def replay(self) -> None:
+        """A person brings what came too late, from the first tables on."""
+        for name in READS:
+            late = [place for place in sorted(self.oracle.too_late) if place[0] == name]
+            for dataset, key in sorted({part for place in late for part in self.oracle.too_late.pop(place)}):
+                wanted = EventsToReplay(
+                    key=partition_event_key("a", dataset), partitions=(key,), schedules=(f"a/{name}",)
+                )
+                self.within(
+                    lambda transaction, wanted=wanted: replay_events(transaction, wanted, self.now, CLI)
+                )
+                self.oracle.met["replayed"] += 1
+            self.settle()
+
     # --- what is known ---
+
+    def _event(self, id: str) -> Event:
+        if id not in self.events:
+            with self.store.reading() as reader:
+                (self.events[id],) = reader.events(ids=[id])
+        return self.events[id]
 
     def _read(self) -> None:
         with self.store.reading() as reader:
@@ -289,47 +310,3 @@ class RepairWorld(Hands):
 
     def _listened(self, name: str) -> tuple[str, ...]:
         return ("joined",) if name == "pooled" else self.chance.inputs(name)
-
-
-def history(
-    store: Store, seed: int, *, steps: int = STEPS, rate: float = FAULT_RATE, after_commit: bool = True
-) -> RepairWorld:
-    """Play one history and its twin, and compare their tables; it raises where a promise was broken."""
-
-    def play(faulty: FaultyStore) -> RepairWorld:
-        world = RepairWorld(faulty, seed)
-        world.live(steps)
-        world.settle()
-        world.judge_at_the_end()
-        compare(world, twin_of(world, seed))
-        return world
-
-    what = f"repairs, seed {seed} with {steps} steps failed"
-    return played(store, seed, rate, what, play, after_commit=after_commit)
-
-
-def twin_of(world: RepairWorld, seed: int) -> RepairWorld:
-    """Play the history of the same app in which all data came in time, in its last version."""
-    twin = RepairWorld(FaultyStore(ReferenceStore()), seed)
-    twin.chance.app = world.chance.app
-    twin.deploy_now()
-    twin.come(sorted(world.versions))
-    twin.tables.landed.update(world.tables.landed)
-    twin.settle()
-    twin.judge_at_the_end()
-    return twin
-
-
-def compare(world: RepairWorld, twin: RepairWorld) -> None:
-    """The tables of all keys for which that is promised are the same."""
-    for name in world.oracle.specs:
-        for key in world.chance.keys(name):
-            place = (name, key)
-            if not (world.promises(place) and twin.promises(place)):
-                world.oracle.met["beyond"] += 1
-                continue
-            found, expected = (each.tables.content(name, key) for each in (world, twin))
-            assert found == expected, f"{name}[{key}] is\n  {found}, and was to be\n  {expected}"
-            world.oracle.met["as in time"] += found is not None
-            repaired = any(repairs for _, repairs in world.oracle.chain.get(place, ()))
-            world.oracle.met[f"{name} repaired, and as in time"] += repaired

@@ -29,6 +29,20 @@ def _csv(name: str) -> pd.DataFrame:
     return frame
 
 
+def flights_of(day: str) -> pd.DataFrame:
+    """The flights of a day, as a feed of hours would have them; the hour is that of the schedule."""
+    flights = _csv("flights.csv.zip")
+    found = flights[flights["date"] == day]
+    hours = [f"{day}-{hour:02}:00" for hour in found["hour"].astype(int)]
+    return found[["origin", "carrier", "flight", "dep_delay"]].assign(day=day, departs=hours)
+
+
+def weather_of(day: str) -> pd.DataFrame:
+    """The wind of each hour and airport of a day."""
+    weather = _csv("weather.csv")
+    return weather[weather["date"] == day][["origin", "hour", "wind_speed"]].assign(day=day)
+
+
 def _rows(frame: pd.DataFrame, columns: str, whole: str = "") -> list[Row]:
     """The rows as tuples of plain values; the columns named in `whole` are integers."""
     picked = frame[columns.split()]
