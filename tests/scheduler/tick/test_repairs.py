@@ -256,6 +256,36 @@ def test_a_failed_provisional_job_is_repaired_too() -> None:
     assert launches(world)[-1] == ("12:00", WHOLE, False, True)
 
 
+def test_a_provisional_run_that_would_begin_after_its_repair_is_refused() -> None:
+    """It would be the later run, and replace the rows of its repair."""
+    world = World(JOIN % "")
+    play(world, ("10:00", "raw", DAY))
+    world.tick("11:00")
+    (early,) = world.offer_launches("11:00")
+    play(world, ("12:00", "other", DAY))
+    (whole,) = (each for each in world.offer_launches("12:00") if each.job != early.job)
+    assert world.claim("12:01", whole.job, "whole").won
+    refused = world.claim("12:02", early.job, "early")
+    assert not refused.won and refused.refusal == f"job {whole.job} has begun, which repairs it"
+    assert (world.job(early.job).state, world.job(whole.job).state) == (JobState.FAILED, JobState.LAUNCHED)
+    world.tick("12:03")
+    assert world.offer_launches("12:30") == ()
+
+
+def test_a_provisional_run_may_begin_before_its_repair_and_after_one_that_failed() -> None:
+    for status in ("", "failed"):
+        world = World(JOIN % "")
+        play(world, ("10:00", "raw", DAY))
+        world.tick("11:00")
+        (early,) = world.offer_launches("11:00")
+        play(world, ("12:00", "other", DAY))
+        (whole,) = (each for each in world.offer_launches("12:00") if each.job != early.job)
+        if status:
+            assert world.claim("12:01", whole.job, "whole").won
+            world.run("12:01", "p", status, "whole", whole.job)
+        assert world.claim("12:02", early.job, "early").won
+
+
 def test_a_further_attempt_is_no_later_launch_of_its_key() -> None:
     world = World(JOIN.replace(BOTH, THREE) % ", retries: {max: 1, wait: 3h}")
     play(world, ("10:00", "raw", DAY))

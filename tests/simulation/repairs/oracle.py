@@ -88,7 +88,6 @@ class RepairOracle:
         self.too_late: dict[Place, set[tuple[str, str]]] = {}
         self.met = Counter[str]()
         self.chain: dict[Place, list[tuple[str, str | None]]] = {}
-        self.place_of: dict[str, Place] = {}
         self.read = 0
         self._waiting: dict[str, Opened] = {}
         self._routed = Counter[tuple[str, str]]()
@@ -105,7 +104,6 @@ class RepairOracle:
             match entry.kind:
                 case EntryKind.JOB_OPENED:
                     assert entry.job is not None
-                    self.place_of[entry.job] = (name, entry.data["key"])
                     self._waiting[entry.job] = Opened(place=(name, entry.data["key"]))
                 case EntryKind.EVENT:
                     self._joined(entry, name)

@@ -18,7 +18,7 @@ class Made:
 class Tables:
     """Partitions and their content, which is a text that names all that it was made of.
 
-    Of two runs that replace a partition the one of the later launch stays, in whatever order they publish.
+    Of two runs that replace a partition the one that began later stays, in whatever order they publish.
 
     Attributes:
         landed: the content of input, by dataset and key.
@@ -39,12 +39,8 @@ class Tables:
         found = self._published.get((name, key))
         return self.landed.get((name, key)) if found is None else found[1]
 
-    def begin(self, run_id: str, request: LaunchRequest, order: int) -> None:
-        """A run begins, and reads the partitions of its manifest as they are now.
-
-        Args:
-            order: the number of the launch of its job among those of its key.
-        """
+    def begin(self, run_id: str, request: LaunchRequest) -> None:
+        """A run begins, and reads the partitions of its manifest as they are now."""
         read = sorted(
             str(self.content(dataset, key))
             for dataset, keys in request.launch.manifest.items()
@@ -52,10 +48,10 @@ class Tables:
         )
         name = request.schedule.partition("/")[2]
         content = {key: f"{name}[{key}]({', '.join(read)})" for key in request.launch.partitions}
-        self._made[run_id] = Made(job=request.job, order=order, name=name, content=content)
+        self._made[run_id] = Made(job=request.job, order=len(self._made), name=name, content=content)
 
     def publish(self, run_id: str) -> bool:
-        """Publish what a run has made; False if that of a later launch is there.
+        """Publish what a run has made; False if that of a later run is there.
 
         What another attempt of the job has published stays.
         """

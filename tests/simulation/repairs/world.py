@@ -204,9 +204,7 @@ class RepairWorld(Hands):
         run_id = self.winners[request.job, request.attempt]
         self._asked[run_id] = request
         if request.schedule != "a/pooled":
-            self._read()
-            launches = [job for job, _ in self.oracle.chain[self.oracle.place_of[request.job]]]
-            self.tables.begin(run_id, request, launches.index(request.job))
+            self.tables.begin(run_id, request)
 
     def _end_run(self) -> None:
         if self._promised:

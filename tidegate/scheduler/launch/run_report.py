@@ -25,6 +25,7 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.tick.end_jobs import take_again
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
+from tidegate.scheduler.tick.repaired import end_repaired, repair_begun
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 
@@ -59,6 +60,11 @@ def claim(store: Store, job_id: str, attempt: int, run_id: str, now: datetime) -
             return Claim(won=False, refusal=f"run {holder} has claimed this attempt", job=job)
         if job.state not in ACTIVE:
             return Claim(won=False, refusal=f"the job is {job.state} ({job.reason})", job=job)
+        overtaken = None if holder is not None else repair_begun(transaction, job)
+        if overtaken is not None:
+            # Its run would begin later than that of its repair, and so replace newer rows.
+            end_repaired(transaction, [(job, overtaken)], now)
+            return Claim(won=False, refusal=f"job {overtaken} has begun, which repairs it", job=job)
         if holder is None:
             transaction.claim(job_id, attempt, run_id, now)
             entry = Entry(at=now, kind=EntryKind.CLAIM, schedule=job.schedule, job=job.id, run_id=run_id)

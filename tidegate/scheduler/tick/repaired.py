@@ -3,12 +3,13 @@
     it waits for an attempt, or for the run of one ──► it ends as its last run did
     its run fails later                            ──► no further attempt follows
     a person asks for one                          ──► refused
+    its first run begins after that of the repair  ──► it is refused, and the job ends
 
 The repair has the events of both, so that attempt would replace newer rows. A run that works goes on, and the
 later publish stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from tidegate.scheduler.decision.repairs import repaired_entry
@@ -35,17 +36,37 @@ def repaired_by(reader: EngineReader, job: Job) -> str | None:
 
     One that was discarded before its run replaces nothing.
     """
-    if not job.key or job.instance is not None or job.maintenance is not None:
+    return next((each.id for each in _repairs(reader, job)), None)
+
+
+def repair_begun(reader: EngineReader, job: Job) -> str | None:
+    """Return the job (id) that repairs a job, and whose run works or has succeeded; None for none."""
+    last = record(reader, LAST_LAUNCHES, schedule=job.schedule, key=job.key) if job.key else None
+    if last is None or last.job == job.id:
         return None
+    begun = (JobState.LAUNCHED, JobState.SUCCEEDED)
+    return next((each.id for each in _repairs(reader, job) if each.state in begun), None)
+
+
+def _repairs(reader: EngineReader, job: Job) -> Iterator[Job]:
+    """Yield the launched jobs that saw the events of a job too, and were not discarded."""
+    if not job.key or job.instance is not None or job.maintenance is not None:
+        return
     last = record(reader, LAST_LAUNCHES, schedule=job.schedule, key=job.key)
     if last is not None and job.id in last.jobs:
         after = last.jobs[last.jobs.index(job.id) + 1 :]
         later = reader.jobs(ids=after) if after else ()
     elif job.state is JobState.SUCCEEDED:
         # It gets no further attempt anyway: the jobs since then are not looked through for it.
-        return None
+        return
     else:
         # A later job of the key that repairs nothing was launched since: the record is of that one.
         later = reader.jobs(schedules=(job.schedule,), states=REPLACING, repairs=True, since=job.opened_at)
-    launched = (each for each in later if each.launch is not None and each.state in REPLACING)
-    return next((each.id for each in launched if each.repairs and job.id in each.repairs.jobs), None)
+    for each in later:
+        if (
+            each.launch is not None
+            and each.state in REPLACING
+            and each.repairs
+            and job.id in each.repairs.jobs
+        ):
+            yield each
