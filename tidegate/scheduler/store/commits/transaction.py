@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
 from tidegate.scheduler.store.sql.connection.engine import CHANGED, COMMIT_HUNG_SECONDS, limit_writer
@@ -86,4 +86,9 @@ def _lock(connection: Connection) -> None:
 
 
 def _insert(connection: Connection, table: Table) -> Any:
-    return (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
+    if connection.dialect.name != "postgresql":
+        return sqlite.insert(table)
+    # It imports all drivers of PostgreSQL.
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table)

@@ -51,11 +51,8 @@ commit_sequences = Table(
     Column("result", Text, nullable=True),
     Column("checksum", String(CHECKSUM_HEX_DIGITS), nullable=False),
 )
-Index(
-    "ix_commit_sequences_unfinished",
-    commit_sequences.c.token,
-    sqlite_where=commit_sequences.c.result.is_(None),
-    postgresql_where=commit_sequences.c.result.is_(None),
+partial_index(
+    "ix_commit_sequences_unfinished", commit_sequences.c.token, where=commit_sequences.c.result.is_(None)
 )
 
 commit_datasets = Table(

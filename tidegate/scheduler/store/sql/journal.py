@@ -8,7 +8,7 @@ from sqlalchemy import Column, Index, Integer, Table, Text, bindparam, func, sel
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.answers import Numbered
 from tidegate.scheduler.store.sql.columns import Codec, Coded, Instant, Json, Name, Row, Serial
-from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 from tidegate.scheduler.store.sql.statements.filters import FilteredQueries, Filters
 from tidegate.scheduler.store.sql.statements.queries import every
 from tidegate.scheduler.store.wanted import JournalWanted
@@ -31,14 +31,9 @@ Index("ix_journal_at", JOURNAL_TABLE.c.at)
 Index("ix_journal_schedule", JOURNAL_TABLE.c.schedule, JOURNAL_TABLE.c.number)
 Index("ix_journal_job", JOURNAL_TABLE.c.job, JOURNAL_TABLE.c.number)
 IS_RENAME = text("kind = 'rename'")
-Index("ix_journal_renames", JOURNAL_TABLE.c.number, sqlite_where=IS_RENAME, postgresql_where=IS_RENAME)
+partial_index("ix_journal_renames", JOURNAL_TABLE.c.number, where=IS_RENAME)
 IS_DEPLOYMENT = text("kind = 'deploy'")
-Index(
-    "ix_journal_deployments",
-    JOURNAL_TABLE.c.number,
-    sqlite_where=IS_DEPLOYMENT,
-    postgresql_where=IS_DEPLOYMENT,
-)
+partial_index("ix_journal_deployments", JOURNAL_TABLE.c.number, where=IS_DEPLOYMENT)
 IN_ONE_INDEX = {EntryKind.RENAME: "renames", EntryKind.DEPLOY: "deployments"}
 """Kinds whose entries an index has alone, where a query says so word for word."""
 

@@ -5,7 +5,7 @@ Constraints have names made by rule, so that a migration can drop what another c
 
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Index, MetaData
+from sqlalchemy import Column, ColumnElement, Index, MetaData, TextClause
 
 NAMING: dict[str, str] = {
     "ix": "ix_%(column_0_label)s",
@@ -18,6 +18,10 @@ NAMING: dict[str, str] = {
 metadata = MetaData(naming_convention=NAMING)
 
 
-def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool]) -> None:
-    """Add an index of the rows for which a condition holds to the table of some columns."""
-    Index(name, *columns, sqlite_where=where, postgresql_where=where)
+def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool] | TextClause) -> None:
+    """Add an index of the rows for which a condition holds to the table of some columns.
+
+    The revisions create it, in either database. PostgreSQL's own option for the condition is left out: it
+    would import that dialect with all its drivers into each process that opens a SQLite file.
+    """
+    Index(name, *columns, sqlite_where=where)

@@ -15,7 +15,7 @@ from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Instant, Name
-from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.metadata import metadata, partial_index
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Changes, Queries, every
@@ -29,31 +29,13 @@ QUEUES = Table(
     # When it is looked at, if it was woken.
     Column("woken_at", Instant),
 )
-Index(
-    "ix_queues_woken",
-    QUEUES.c.woken_at,
-    QUEUES.c.queue,
-    sqlite_where=QUEUES.c.woken_at.is_not(None),
-    postgresql_where=QUEUES.c.woken_at.is_not(None),
-)
+partial_index("ix_queues_woken", QUEUES.c.woken_at, QUEUES.c.queue, where=QUEUES.c.woken_at.is_not(None))
 Index("ix_queues_queue", QUEUES.c.queue)
 
 _JOBS = tables.jobs.c
-Index(
-    "ix_jobs_blocked_on",
-    _JOBS.blocked_on,
-    # A wake passes over those in queues.
-    _JOBS.queue,
-    sqlite_where=_JOBS.blocked_on.is_not(None),
-    postgresql_where=_JOBS.blocked_on.is_not(None),
-)
-Index(
-    "ix_jobs_queue",
-    _JOBS.queue,
-    _JOBS.launch_rank,
-    sqlite_where=_JOBS.queue.is_not(None),
-    postgresql_where=_JOBS.queue.is_not(None),
-)
+# A wake passes over those in queues.
+partial_index("ix_jobs_blocked_on", _JOBS.blocked_on, _JOBS.queue, where=_JOBS.blocked_on.is_not(None))
+partial_index("ix_jobs_queue", _JOBS.queue, _JOBS.launch_rank, where=_JOBS.queue.is_not(None))
 WOKEN = (
     select(QUEUES.c.queue, QUEUES.c.woken_at)
     .where(QUEUES.c.woken_at <= bindparam("until", type_=Instant()))
