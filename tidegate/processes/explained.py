@@ -26,7 +26,6 @@ from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.explain.explanation import BlockedDataset, DeadHolder, Explanation
 from tidegate.scheduler.explain.holders import holders
 from tidegate.scheduler.explain.instant_text import instant_text
-from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.launch.owners import RunOwner, owners
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.run import Run
@@ -144,6 +143,9 @@ def explained(
 ) -> tuple[Explanation, ...]:
     """Return explanations of the present, or of a past moment."""
     if at is not None:
+        # It brings the fold of the journal and the store in memory, which the present does not need.
+        from tidegate.scheduler.explain.past.store_at import store_at
+
         with store_at(present, at).reading() as past:
             return explain(past, at)
     blocked = (with_blocked(each, store, present) for each in explain(present, now))
