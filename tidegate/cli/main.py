@@ -187,7 +187,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command line: the entry point of the distribution."""
+    """Run the command line: what `tidegate.cli.version` does not answer itself."""
     try:
         application(prog_name="tidegate")
     except UserError as error:

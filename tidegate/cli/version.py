@@ -1,14 +1,28 @@
-"""`tidegate version`: the versions of the installed distribution and of Python."""
+"""`tidegate version`: the versions of the installed distribution and of Python.
+
+The distribution's command begins here, since `tidegate --version` needs none of what the other commands load.
+"""
 
 import platform
-
-import typer
+import sys
 
 from tidegate.release import release
+
+ASKED = (["--version"], ["version"])
+"""Command lines that ask for nothing but the version."""
+
+
+def main() -> None:
+    """Run the command line: the entry point of the distribution."""
+    if sys.argv[1:] in ASKED:
+        # Without typer, whose import takes longer than all of this.
+        version()
+        return
+    from tidegate.cli.main import main as run_command
+
+    run_command()
 
 
 def version() -> None:
     """Print the version."""
-    typer.echo(
-        f"tidegate {release() or '(run from source, not installed)'} on Python {platform.python_version()}"
-    )
+    print(f"tidegate {release() or '(run from source, not installed)'} on Python {platform.python_version()}")
