@@ -1,23 +1,31 @@
 """What `why` reads of a real Dagster instance, and of code servers that are not there."""
 
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 from dagster import DagsterInstance
 from dagster._core.remote_origin import RemoteInstigatorOrigin
 from dagster._core.scheduler.instigation import TickData, TickStatus
 from dagster._daemon.types import DaemonHeartbeat
 
 from tests.tidegate.project import Project
+from tidegate.dagster_defs.coordinator.daemon import note_daemon
 from tidegate.dagster_defs.internals.errors import SerializableErrorInfo
 from tidegate.dagster_defs.internals.instigators import InstigatorState, InstigatorStatus, InstigatorType
 from tidegate.dagster_defs.internals.origins import GrpcServerCodeLocationOrigin, RemoteRepositoryOrigin
+from tidegate.dagster_defs.internals.sqlite_files import read_notes
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher, dagster_state
 from tidegate.processes.code_servers import HOST, free_port
 from tidegate.processes.home import prepare_home
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.launch.versions import AtWork
+from tidegate.spark_jobs.commit.process import this_process
 
 pytestmark = pytest.mark.dagster
 
@@ -64,7 +72,9 @@ def test_heartbeat_dispatchers_and_code_servers_are_read(
         f"load_from:\n  - grpc_server: {{host: {HOST}, port: {port}, location_name: new}}\n"
     )
 
-    assert dagster_state(settings) == DagsterState(
+    found = dagster_state(settings)
+    assert found == dagster_state(settings, thorough=True)
+    assert found == DagsterState(
         home=home,
         heartbeat=NOW,
         daemon=AtWork(version="", process="", since=NOW),
@@ -76,6 +86,91 @@ def test_heartbeat_dispatchers_and_code_servers_are_read(
     assert f"code location at {HOST}:{port} does not answer" in project.run("deploy") + project.run(
         "why", "report_daily"
     )
+
+
+LOADED = """
+import sys
+from tidegate.processes.alive import dagster_state
+from tidegate.project.settings.settings import load_settings
+print(dagster_state(load_settings()))
+print("dagster" in sys.modules)
+"""
+
+
+def written_home(at: datetime = NOW) -> Path:
+    """Return the home of the project with what a daemon has written to it."""
+    home = prepare_home(load_settings())
+    with DagsterInstance.from_config(str(home)) as instance:
+        instance.add_daemon_heartbeat(DaemonHeartbeat(at.timestamp(), "SENSOR", "d"))
+        note_daemon(instance)
+        dispatcher(instance, "never", at, on=False)
+        dispatcher(instance, "failed", at, on=True, error="a line\nanother")
+        dispatcher(instance, "fine", at, on=True)
+    return home
+
+
+def test_our_own_storage_is_read_without_dagster_as_dagster_reads_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    written_home()
+    read, asked = dagster_state(load_settings()), dagster_state(load_settings(), thorough=True)
+    assert read == asked
+    assert isinstance(read, DagsterState)
+    assert read.daemon is not None
+    assert read.daemon.process == this_process()
+    assert {each.name: (each.on, each.problem) for each in read.dispatchers} == {
+        f"{SENSOR} of never": (False, ""),
+        f"{SENSOR} of failed": (True, "a line"),
+        f"{SENSOR} of fine": (True, ""),
+    }
+    shown = subprocess.run(
+        [sys.executable, "-c", LOADED], cwd=project.folder, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.splitlines() == [str(read), "False"]
+
+
+OLDER = "UPDATE alembic_version SET version_num = 'a'"
+OF_OLD_ROWS = "DELETE FROM secondary_indexes"
+
+
+@pytest.mark.parametrize(
+    ("file", "statement"),
+    [
+        ("history/runs.db", OLDER),
+        ("schedules/schedules.db", "DELETE FROM job_ticks"),
+        ("history/runs.db", "DELETE FROM daemon_heartbeats"),
+        ("schedules/schedules.db", OF_OLD_ROWS),
+    ],
+)
+def test_what_is_read_of_other_files_is_what_dagster_says(
+    project: Project, monkeypatch: pytest.MonkeyPatch, file: str, statement: str
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    home = written_home()
+    with closing(sqlite3.connect(home / file)) as connection, connection:
+        connection.execute(statement)
+    assert (read_notes(home) is None) == (statement == OF_OLD_ROWS)
+    assert dagster_state(load_settings()) == dagster_state(load_settings(), thorough=True)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"run_coordinator": {"module": "dagster", "class": "DefaultRunCoordinator"}},
+        {"instance_class": None},
+    ],
+)
+def test_an_instance_with_other_parts_is_asked(
+    project: Project, monkeypatch: pytest.MonkeyPatch, changed: dict[str, object]
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    home = written_home()
+    content = {**yaml.safe_load((home / "dagster.yaml").read_text()), **changed}
+    text = yaml.dump({key: value for key, value in content.items() if value is not None})
+    (home / "dagster.yaml").write_text(text)
+    monkeypatch.setattr("tidegate.processes.alive.read_notes", lambda home: pytest.fail("read"))
+    assert isinstance(dagster_state(load_settings()), DagsterState)
 
 
 def test_an_instance_that_cannot_be_read_is_a_line(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

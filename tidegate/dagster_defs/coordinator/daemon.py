@@ -10,20 +10,17 @@ import msgspec
 from dagster import DagsterInstance
 
 from tidegate.release import release
-from tidegate.scheduler.launch.versions import AtWork
+from tidegate.scheduler.launch.versions import DAEMON_KEY, AtWork
 from tidegate.spark_jobs.commit.process import this_process
-
-KEY = "tidegate_daemon"
-"""In the table of keys and values in which Dagster's daemons keep their cursors."""
 
 
 def note_daemon(instance: DagsterInstance) -> None:
     """Note that this process is the daemon."""
     note = AtWork(version=release(), process=this_process(), since=datetime.now(UTC))
-    instance.daemon_cursor_storage.set_cursor_values({KEY: msgspec.json.encode(note).decode()})
+    instance.daemon_cursor_storage.set_cursor_values({DAEMON_KEY: msgspec.json.encode(note).decode()})
 
 
 def noted_daemon(instance: DagsterInstance) -> AtWork | None:
     """Return the daemon that began last; None if none has noted itself."""
-    text = instance.daemon_cursor_storage.get_cursor_values({KEY}).get(KEY)
+    text = instance.daemon_cursor_storage.get_cursor_values({DAEMON_KEY}).get(DAEMON_KEY)
     return None if text is None else msgspec.json.decode(text, type=AtWork)

@@ -9,11 +9,13 @@ only on what is deployed.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-
-from dagster import AssetKey
+from typing import TYPE_CHECKING
 
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.domain.part_name import SEPARATOR, whole_name
+
+if TYPE_CHECKING:
+    from dagster import AssetKey
 
 DIGEST_DIGITS = 8
 
@@ -53,16 +55,23 @@ Owned = tuple[str, str]
 """An app's name and a name within that app."""
 
 
-def asset_key(app: str, dataset: str) -> AssetKey:
+def _key(path: Iterable[str]) -> "AssetKey":
+    # Who needs a name alone, as `tidegate status` does, has not to wait for Dagster.
+    from dagster import AssetKey
+
+    return AssetKey(list(path))
+
+
+def asset_key(app: str, dataset: str) -> "AssetKey":
     """Return the asset key of a dataset of our own.
 
     Args:
         app: the app that names the dataset, which may be another app's ("other/name").
     """
-    return AssetKey(whole_name(app, dataset).split(SEPARATOR))
+    return _key(whole_name(app, dataset).split(SEPARATOR))
 
 
-def key_of_dataset(app: str, name: str, dataset: Dataset | None) -> AssetKey:
+def key_of_dataset(app: str, name: str, dataset: Dataset | None) -> "AssetKey":
     """Return the asset key of a dataset, which may be that of an asset of others.
 
     Args:
@@ -70,24 +79,24 @@ def key_of_dataset(app: str, name: str, dataset: Dataset | None) -> AssetKey:
         name: as the app names it.
         dataset: None for one that is not deployed any more.
     """
-    return AssetKey(list(dataset.asset)) if dataset is not None and dataset.asset else asset_key(app, name)
+    return _key(dataset.asset) if dataset is not None and dataset.asset else asset_key(app, name)
 
 
-def program_key(app: App, program: Program) -> AssetKey:
+def program_key(app: App, program: Program) -> "AssetKey":
     """Return the asset key of a program that owns no dataset."""
     name = program.name if program.name not in app.datasets else f"{program.name}_program"
-    return AssetKey([app.name, name])
+    return _key([app.name, name])
 
 
-def table_key(table: str) -> AssetKey:
+def table_key(table: str) -> "AssetKey":
     """Return the asset key under which Dagster shows the maintenance of a table.
 
     Args:
         table: "app/dataset", whose asset it is, or "catalog.namespace.table".
     """
     if SEPARATOR in table:
-        return AssetKey(table.split(SEPARATOR))
-    return AssetKey(["maintenance", *table.split(".", 2)])
+        return _key(table.split(SEPARATOR))
+    return _key(["maintenance", *table.split(".", 2)])
 
 
 def unique_names(owned: Iterable[Owned], prefix: str = "") -> Mapping[Owned, str]:

@@ -16,6 +16,9 @@ from tidegate.scheduler.store.protocol import Store
 VERSIONS = "versions"
 """Name of the cursor that holds them, without the project."""
 
+DAEMON_KEY = "tidegate_daemon"
+"""The daemon's own note has it, among the keys and values in which Dagster's daemons keep their cursors."""
+
 SERVER, CODE_SERVER = "server", "code server"
 
 

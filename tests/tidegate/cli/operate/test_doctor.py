@@ -167,7 +167,7 @@ def test_an_old_daemon_is_named_after_an_upgrade(
     if daemon is not None:
         daemon = msgspec.structs.replace(daemon, process=process_of(daemon.process))
     state = DagsterState(home=Path("home"), heartbeat=datetime.now(UTC), daemon=daemon)
-    monkeypatch.setattr(alive, "dagster_state", lambda settings: state)
+    monkeypatch.setattr(alive, "dagster_state", lambda settings, **_: state)
     for command in ("doctor", "status"):
         printed = project.json(command, exit_code=1)
         (found,) = [

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow  # whole commands
 def beating(deployed: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project beside a Dagster whose daemon has just written its heartbeat."""
     state = DagsterState(home=Path("home"), heartbeat=datetime.now(UTC))
-    monkeypatch.setattr(alive, "dagster_state", lambda settings: state)
+    monkeypatch.setattr(alive, "dagster_state", lambda settings, **_: state)
     return deployed
 
 
@@ -69,7 +69,7 @@ def test_dead_letters_failures_and_holds_are_counted(beating: Project) -> None:
 
 def test_what_is_not_alive_ends_with_1(beating: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     beating.arrive("2026-03-09")
-    monkeypatch.setattr(alive, "dagster_state", lambda settings: "its database is down")
+    monkeypatch.setattr(alive, "dagster_state", lambda settings, **_: "its database is down")
     assert parts(beating, exit_code=1)["Dagster's database"] == "wrong"
 
     (beating.folder / "warehouse").write_text("not a folder")

@@ -61,11 +61,11 @@ def findings(
         # At once: Dagster takes seconds on a busy machine, and a lease renewed meanwhile is of the future.
         engine, work, alerts = _store(settings, now, thorough=thorough)
     except UserError as error:
-        state = dagster_state(settings)
+        state = dagster_state(settings, thorough=thorough)
         found = [Finding(part="store", health=Health.WRONG, text=error.message, remedy=error.hint)]
         work, hosted = None, False
     else:
-        state = dagster_state(settings)
+        state = dagster_state(settings, thorough=thorough)
         found = [Finding(part="store", health=Health.OK, text=_reached(engine))]
         engine = replace(engine, versions=[*engine.versions, *_daemon_version(state, now)])
         found += permission_findings(settings.store_url)
