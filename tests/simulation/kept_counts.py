@@ -15,9 +15,9 @@ from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick import held_events
+from tidegate.scheduler.tick.clock import engine_clock
 from tidegate.scheduler.tick.held_events import KeptCounts
 from tidegate.scheduler.tick.load import AllEvents, load_job_views
-from tidegate.scheduler.tick.tick import engine_clock
 
 MANY = 1_000
 """More events than any job of a history has."""

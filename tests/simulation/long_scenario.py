@@ -11,7 +11,8 @@ from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import cancel, resume, suspend, trigger
-from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
+from tidegate.scheduler.explain.work import dead_letters
+from tidegate.scheduler.launch.dead_letter import requeue
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.run import RunStatus

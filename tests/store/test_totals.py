@@ -26,7 +26,7 @@ from tidegate.scheduler.store.protocol import EngineTransaction, Store
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
 from tidegate.scheduler.store.sql.totals import PULSES
 from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
-from tidegate.scheduler.tick.tick import CLOCK, TICKED
+from tidegate.scheduler.tick.clock import CLOCK, TICKED
 
 FAILED: dict[str, Any] = {"state": JobState.FAILED, "reason": Reason.F_RUN}
 SEVERAL = event("several", key="fire:a/s:0", expired=True, number=7, first_at=NOON)

@@ -22,7 +22,8 @@ from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health
 from tidegate.scheduler.store.open import open_store
-from tidegate.scheduler.tick.tick import engine_clock, tick
+from tidegate.scheduler.tick.clock import engine_clock
+from tidegate.scheduler.tick.tick import tick
 
 SHOP = """\
 app: shop

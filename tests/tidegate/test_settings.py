@@ -10,7 +10,7 @@ from tidegate.project.settings.language import TICK_SECONDS_MAX
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.model.keep import Keep
-from tidegate.scheduler.tick.tick import AWAY_AFTER
+from tidegate.scheduler.tick.clock import AWAY_AFTER
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 
 

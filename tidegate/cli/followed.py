@@ -46,7 +46,7 @@ def follow(what: str, look: "Callable[[EngineReader], Step]", again: str, *, for
         for_tools: on stderr, since stdout is one document.
     """
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.tick.tick import last_tick
+    from tidegate.scheduler.tick.clock import last_tick
 
     try:
         with opened_store() as store, _display(what, sys.stderr if for_tools else sys.stdout) as show:

@@ -38,7 +38,7 @@ def scheduler_lines(
         host: the active host of the project. It ticks, so a recent tick says nothing of Dagster's daemon.
     """
     from tidegate.cli.printing import instant
-    from tidegate.scheduler.tick.on_time import is_late
+    from tidegate.scheduler.tick.clock import is_late
 
     late = is_late(ticked_at, now, settings.tick_seconds)
     yield last_tick_line(ticked_at, now, late)
@@ -104,7 +104,7 @@ class TickWatch:
         Args:
             ticked_at: the last tick, as the store has it.
         """
-        from tidegate.scheduler.tick.on_time import is_late
+        from tidegate.scheduler.tick.clock import is_late
 
         if ticked_at is not None:
             self._last = max(self._last, ticked_at)

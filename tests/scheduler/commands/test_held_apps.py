@@ -5,10 +5,11 @@ import pytest
 from tests.doubles.dump import dump
 from tests.scheduler.commands.renaming import app, put
 from tests.worlds.world import World, at
-from tidegate.scheduler.commands.by_hand.held_apps import HELD, Hold, held_apps, hold_app, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app, release_app
 from tidegate.scheduler.model.journal import By, EntryKind
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.held_apps import HELD, Hold, held_apps
 
 
 @pytest.fixture

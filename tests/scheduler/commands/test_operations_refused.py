@@ -8,7 +8,8 @@ from tests.worlds.by import CLI
 from tests.worlds.tables import TableWorld
 from tests.worlds.world import at
 from tidegate.scheduler.commands.by_hand.manual import cancel
-from tidegate.scheduler.launch.dead_letter import dead_letters, requeue, retry
+from tidegate.scheduler.explain.work import dead_letters
+from tidegate.scheduler.launch.dead_letter import requeue, retry
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason

@@ -7,11 +7,12 @@ from tests.worlds.by import CLI
 from tests.worlds.overriding import FIRST, NEW, OPS, SLOW, Hands, S
 from tests.worlds.world import DATASETS, app_of, at
 from tidegate.domain.time.expiry import Until
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app, release_app
 from tidegate.scheduler.commands.by_hand.manual import resume
 from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.refused import Refused, UnknownName
+from tidegate.scheduler.tick.held_apps import held_apps
 
 # --- the text ----------------------------------------------------------------------------
 

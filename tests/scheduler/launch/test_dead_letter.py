@@ -6,7 +6,7 @@ import pytest
 
 from tests.doubles.dump import dump
 from tests.worlds.world import World, at
-from tidegate.scheduler.launch.dead_letter import dead_letters
+from tidegate.scheduler.explain.work import dead_letters
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused

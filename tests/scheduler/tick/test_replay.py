@@ -6,7 +6,7 @@ import pytest
 
 from tests.worlds.world import World, at
 from tidegate.scheduler.tick import due
-from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock, last_tick
+from tidegate.scheduler.tick.clock import AWAY_AFTER, engine_clock, last_tick
 
 FIRST = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
 SKIPS = (

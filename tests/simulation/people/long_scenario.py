@@ -13,12 +13,13 @@ from tests.simulation.people.deeds import ADA, BOB
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.domain.time.expiry import Until
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps, hold_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.tick.held_apps import held_apps
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 SEVEN, EIGHT = START + timedelta(hours=1), START + timedelta(hours=2)

@@ -24,7 +24,7 @@ from tests.simulation.people.deeds import (
 from tests.simulation.people.oracle import PeopleOracle
 from tests.worlds.by import CLI
 from tidegate.domain.model import App
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import release_app
 from tidegate.scheduler.commands.reverts import revert
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.event import Event
@@ -32,6 +32,7 @@ from tidegate.scheduler.model.records.expected import LATE_TOTALS
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.held_apps import held_apps
 from tidegate.scheduler.tick.tick import TickReport
 
 DEEDS = ("person",) * 3 + ("lands",) * 3 + ("deadline",) + ("nothing",) * 5

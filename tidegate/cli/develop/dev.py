@@ -265,7 +265,7 @@ def _revive(processes: "DagsterProcesses") -> None:
 def _warn(settings: "Settings", watch: TickWatch) -> None:
     """Print what the watch has to say of the scheduler's clock."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.tick.tick import last_tick
+    from tidegate.scheduler.tick.clock import last_tick
 
     try:
         with opened_store(settings) as store, store.reading() as reader:

@@ -26,7 +26,7 @@ app = typer.Typer(no_args_is_help=True, help="List the apps; stop and continue t
 def list_apps(wide: WideOption = False, format: ListFormatOption = Format.TEXT) -> None:
     """List the deployed apps and those on hold."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.by_hand.held_apps import held_apps
+    from tidegate.scheduler.tick.held_apps import held_apps
 
     with opened_store() as store, store.reading() as reader:
         deployed = {each.name: each for each in reader.app_headers()}
@@ -87,8 +87,9 @@ def hold_apps(names: NamesArgument, reason: ReasonOption = "", expires: ExpiresO
 def release_apps(names: NamesArgument, reason: ReasonOption = "") -> None:
     """Launch again: first what was decided meanwhile."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.by_hand.held_apps import held_apps, release_app
+    from tidegate.scheduler.commands.by_hand.held_apps import release_app
     from tidegate.scheduler.explain.names import app_named
+    from tidegate.scheduler.tick.held_apps import held_apps
 
     with opened_store() as store, store.transaction() as transaction:
         held = held_apps(transaction)

@@ -179,7 +179,8 @@ def requeue_jobs(
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.error import WrongUsage
     from tidegate.scheduler.explain.names import find_job
-    from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
+    from tidegate.scheduler.explain.work import dead_letters
+    from tidegate.scheduler.launch.dead_letter import requeue
 
     if bool(jobs) == every:
         raise WrongUsage(

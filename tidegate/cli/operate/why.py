@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from tidegate.scheduler.commands.by_hand.held_apps import Hold
     from tidegate.scheduler.explain.explanation import Explanation
     from tidegate.scheduler.explain.unblock import Missing
     from tidegate.scheduler.model.verdict import Verdict
     from tidegate.scheduler.store.engine_reader import EngineReader
+    from tidegate.scheduler.tick.held_apps import Hold
 
 
 def why(
@@ -64,10 +64,10 @@ def why(
     from tidegate.processes.explained import address_of, explained, past_instant
     from tidegate.project.local_time import use_zone_of_apps
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.by_hand.held_apps import held_apps
     from tidegate.scheduler.explain.why import explain
     from tidegate.scheduler.launch.active_host import active_host
-    from tidegate.scheduler.tick.tick import last_tick
+    from tidegate.scheduler.tick.clock import last_tick
+    from tidegate.scheduler.tick.held_apps import held_apps
 
     now, settings = datetime.now(UTC), load_settings()
     moment = None if at is None else past_instant(at, now)
@@ -135,13 +135,14 @@ def count_lines(explanations: "Sequence[Explanation]") -> Iterator[str]:
 
 def _target(reader: "EngineReader", name: str, scheduled: str | None, backfill: int | None) -> str:
     """Return the ref of a schedule, or the id of a job or of an instance."""
-    from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
     from tidegate.scheduler.explain.names import find_target, find_task
 
     if scheduled is None:
         if backfill:
             raise typer.BadParameter("--backfill needs the scheduled time of an instance")
         return find_target(reader, name)
+    from tidegate.scheduler.commands.tasks.instances import InstanceName, instance_named
+
     wanted = InstanceName(scheduled=scheduled, number=backfill or 0)
     state = find_task(reader, name, or_schedule=bool(backfill))
     return instance_named(reader, state, wanted).id

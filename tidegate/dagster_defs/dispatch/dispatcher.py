@@ -46,11 +46,11 @@ from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.dagster_defs.internals.sensor_target import AutomationTarget
 from tidegate.dagster_defs.run.run_request import Invalid
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, host_of
 from tidegate.scheduler.launch.versions import CODE_SERVER, note_version
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
+from tidegate.scheduler.tick.held_apps import held_apps
 from tidegate.spark_jobs.commit.process import shown, this_process
 
 PREVIEW_TEXT = "preview only, nothing was changed"

@@ -18,11 +18,11 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.tags import APP, SCHEDULE
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
 from tidegate.domain.part_name import app_of
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.held_apps import held_apps
 
 LOOK_SECONDS = 30
 

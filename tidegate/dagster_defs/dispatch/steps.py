@@ -36,7 +36,6 @@ from tidegate.dagster_defs.ingest.run_observations import dagster_run_id
 from tidegate.dagster_defs.maintenance.requests import measuring_request, operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.watched import Watched
 from tidegate.scheduler.launch.active_host import Lookout
@@ -48,6 +47,7 @@ from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.engine_reader import revisions_of_apps
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
+from tidegate.scheduler.tick.held_apps import held_apps
 from tidegate.scheduler.tick.places import note_places, noted_places
 from tidegate.scheduler.tick.tick import tick
 from tidegate.watcher.watching import Watching, watched_of

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any, cast
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.by_hand.held_apps import HELD, held_apps
 from tidegate.scheduler.explain.fates import Fate, fates_of_apps, fates_of_jobs, fates_of_schedules
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -22,6 +21,7 @@ from tidegate.scheduler.model.records.alert import ALERTS
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.upkeep import UpkeepStore
+from tidegate.scheduler.tick.held_apps import HELD, held_apps
 from tidegate.scheduler.tick.tick import advance_before
 
 Act = Callable[[EngineTransaction], Any]

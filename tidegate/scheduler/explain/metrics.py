@@ -19,8 +19,7 @@ from tidegate.scheduler.store.answers import Count, JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.wanted import LateWanted
-from tidegate.scheduler.tick.on_time import is_ahead, is_late
-from tidegate.scheduler.tick.tick import last_tick
+from tidegate.scheduler.tick.clock import is_ahead, is_late, last_tick
 
 WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
 """The states in which a job waits for something."""

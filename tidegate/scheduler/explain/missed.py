@@ -18,8 +18,8 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.tick.clock import is_ahead
 from tidegate.scheduler.tick.missed import Spans, spans_of
-from tidegate.scheduler.tick.on_time import is_ahead
 
 
 def last_tick_line(ticked_at: datetime | None, now: datetime, late: bool) -> str:

@@ -4,15 +4,14 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.withheld import withheld_publishes
-from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.wanted import LateWanted
+from tidegate.scheduler.tick.held_apps import held_apps
 
 RECENTLY = timedelta(hours=24)
 
@@ -23,6 +22,9 @@ LATE_READ = 1000
 
 ALIKE_READ = 1000
 """A job is named only among so many that wait for the same reason; of more, only the time is known."""
+
+DEAD_LETTERS_READ = 1000
+"""Dead letters that are read at once."""
 
 
 class Oldest(Value, kw_only=True):
@@ -104,3 +106,26 @@ def _oldest(reader: EngineReader, count: JobCount) -> Oldest:
         jobs = reader.jobs(apps=(count.app,), states=(count.state,), reason=count.reason, limit=count.jobs)
     found = next((job.id for job in reversed(jobs) if job.opened_at == count.oldest), None)
     return Oldest(app=count.app, job=found, state=count.state, reason=count.reason, since=count.oldest)
+
+
+def dead_letters(reader: EngineReader, schedule: str | None = None) -> tuple[Job, ...]:
+    """Return the dead letters that were not queued again, oldest first.
+
+    An operation on a table is none: its policy asks for it again.
+
+    Args:
+        schedule: of which; None for all.
+    """
+    schedules = None if schedule is None else (schedule,)
+    found: tuple[Job, ...] = ()
+    before: tuple[datetime, str] | None = None
+    while page := reader.jobs(
+        schedules=schedules,
+        states=(JobState.FAILED,),
+        reason=Reason.F_LAUNCH,
+        before=before,
+        limit=DEAD_LETTERS_READ,
+    ):
+        found = (*(job for job in page if job.maintenance is None), *found)
+        before = page[0].opened_at, page[0].id
+    return found

@@ -46,11 +46,12 @@ from tidegate.scheduler.model.run import (
 )
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.tick.clock import effective_at
 from tidegate.scheduler.tick.end_jobs import end_jobs, take_again
 from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.repaired import repaired_by
-from tidegate.scheduler.tick.tick import advance_before, effective_at
+from tidegate.scheduler.tick.tick import advance_before
 
 RANK = {status: rank for rank, status in enumerate(status for status in RunStatus if status not in ENDED)}
 """Statuses in the order in which a run passes through them; every end comes after them."""

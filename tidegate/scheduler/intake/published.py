@@ -27,8 +27,9 @@ from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.tick.clock import effective_at
 from tidegate.scheduler.tick.end_jobs import end_jobs
-from tidegate.scheduler.tick.tick import advance_before, effective_at
+from tidegate.scheduler.tick.tick import advance_before
 
 
 def observe_recovered(transaction: EngineTransaction, commit: str, now: datetime) -> None:

@@ -37,7 +37,8 @@ from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.tick.tick import effective_at, route_now
+from tidegate.scheduler.tick.clock import effective_at
+from tidegate.scheduler.tick.tick import route_now
 
 HINTS_MAX = 5
 """So many are read at once."""

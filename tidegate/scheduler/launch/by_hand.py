@@ -18,7 +18,7 @@ from tidegate.scheduler.model.journal import By, Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.tick.tick import effective_at
+from tidegate.scheduler.tick.clock import effective_at
 
 ACTIVE = (JobState.PENDING_LAUNCH, JobState.LAUNCHED)
 

@@ -27,34 +27,8 @@ from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.repaired import repaired_by
 from tidegate.scheduler.tick.tick import advance_before
 
-PAGE = 1000
-"""Jobs that are read at once."""
-
 KEYS_SHOWN = 5
 """Keys that a refusal names."""
-
-
-def dead_letters(reader: EngineReader, schedule: str | None = None) -> tuple[Job, ...]:
-    """Return the dead letters that were not queued again, oldest first.
-
-    An operation on a table is none: its policy asks for it again.
-
-    Args:
-        schedule: of which; None for all.
-    """
-    schedules = None if schedule is None else (schedule,)
-    found: tuple[Job, ...] = ()
-    before: tuple[datetime, str] | None = None
-    while page := reader.jobs(
-        schedules=schedules,
-        states=(JobState.FAILED,),
-        reason=Reason.F_LAUNCH,
-        before=before,
-        limit=PAGE,
-    ):
-        found = (*(job for job in page if job.maintenance is None), *found)
-        before = page[0].opened_at, page[0].id
-    return found
 
 
 def requeue(transaction: EngineTransaction, job: str, now: datetime, by: By) -> Job:

@@ -23,10 +23,11 @@ from tidegate.scheduler.model.maintenance import Ended
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.tick.clock import effective_at
 from tidegate.scheduler.tick.end_jobs import take_again
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.repaired import end_repaired, repair_begun
-from tidegate.scheduler.tick.tick import advance_before, effective_at
+from tidegate.scheduler.tick.tick import advance_before
 
 
 class Claim(Value, kw_only=True):

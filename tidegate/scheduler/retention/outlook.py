@@ -19,7 +19,7 @@ from tidegate.scheduler.retention.journal import journal_outlook
 from tidegate.scheduler.retention.prune import ROWS_PER_SLICE, prunable_jobs
 from tidegate.scheduler.store.answers import Position
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.tick.tick import engine_clock
+from tidegate.scheduler.tick.clock import engine_clock
 
 T = TypeVar("T")
 

@@ -43,7 +43,7 @@ from tidegate.scheduler.store.answers import Position
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.upkeep import UpkeepStore, UpkeepTransaction
-from tidegate.scheduler.tick.tick import engine_clock
+from tidegate.scheduler.tick.clock import engine_clock
 
 ROWS_PER_SLICE = 200
 """Old rows that one transaction looks at: some milliseconds."""

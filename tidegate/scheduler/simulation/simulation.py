@@ -27,10 +27,10 @@ from tidegate.scheduler.simulation.tables import SimulatedOperation
 from tidegate.scheduler.simulation.timeline import moments_of
 from tidegate.scheduler.simulation.world import SimulatedWorld, World
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.clock import CLOCK, engine_clock
 from tidegate.scheduler.tick.deadlines import next_late_job
 from tidegate.scheduler.tick.expected import next_judgement
 from tidegate.scheduler.tick.maintenance.poll import next_poll
-from tidegate.scheduler.tick.tick import CLOCK, engine_clock
 
 INSTANTS_MAX = 100_000
 """The most instants of one simulation: a cron of every minute over two months."""

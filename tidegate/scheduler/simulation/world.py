@@ -24,10 +24,11 @@ from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun
 from tidegate.scheduler.simulation.tables import SimulatedOperation, SimulatedTables
 from tidegate.scheduler.simulation.withheld import SimulatedPublishes
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.clock import AWAY_AFTER, CLOCK, engine_clock
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.load import load_whole_app
-from tidegate.scheduler.tick.tick import AWAY_AFTER, CLOCK, engine_clock, tick
+from tidegate.scheduler.tick.tick import tick
 
 
 class Launches(Value, kw_only=True):

@@ -15,9 +15,9 @@ from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.tick.clock import effective_at
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import count_late
-from tidegate.scheduler.tick.tick import effective_at
 
 CURSOR = "deadlines"
 """Name of the cursor that holds the last entry that was looked at."""

@@ -23,7 +23,7 @@ their module is named here, and loaded when something expires.
 """
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.tick.clock import AWAY_AFTER, CLOCK, CLOCK_KEPT_FOR, TICKED, engine_clock
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
@@ -59,18 +60,6 @@ def end_expired(transaction: "EngineTransaction", expired: "Sequence[Override]",
     """Revert overrides that expire at the same instant."""
     import_module(REVERTS).end_expired(transaction, expired, now)
 
-
-CLOCK = "clock"
-"""Name of the cursor that holds the engine's clock, in ISO 8601."""
-
-TICKED = "ticked"
-"""Name of the cursor with the time of the last tick: commands and reports of runs move the clock as well."""
-
-AWAY_AFTER = timedelta(minutes=15)
-"""After a longer pause the scheduler counts as having been away."""
-
-CLOCK_KEPT_FOR = timedelta(seconds=60)
-"""An idle tick writes nothing while the stored clock is younger: replaying idle time has no effect."""
 
 EXPIRED_AT_ONCE = 10_000
 """Overrides that expire at one instant and revert together; more of them follow at the same instant."""
@@ -203,29 +192,6 @@ def route_now(transaction: EngineTransaction, now: datetime) -> None:
     advance_before(transaction, now)
     aside = _route_at(transaction, now, ())
     maintain(transaction, aside.written, (), now, polls=False)
-
-
-def engine_clock(reader: EngineReader) -> datetime | None:
-    """Return the instant up to which the engine has done everything; None if it has never run."""
-    stored = reader.cursor(CLOCK)
-    return None if stored is None else datetime.fromisoformat(stored)
-
-
-def last_tick(reader: EngineReader) -> datetime | None:
-    """Return when a scheduler ticked last, to `CLOCK_KEPT_FOR`; None if none ever did."""
-    stored = reader.cursor(TICKED)
-    return None if stored is None else datetime.fromisoformat(stored)
-
-
-def effective_at(reader: EngineReader, at: datetime, now: datetime) -> datetime:
-    """Return the instant at which something that happened at `at` and is observed at `now` takes effect.
-
-    That is `now` if the scheduler was away; else `at`, but not before the engine's clock.
-    """
-    clock = engine_clock(reader)
-    if clock is None or abs(now - clock) > AWAY_AFTER:
-        return now
-    return max(clock, min(at, now))
 
 
 def _replay(transaction: EngineTransaction, clock: datetime, until: datetime) -> TickReport:

@@ -26,8 +26,7 @@ from tidegate.domain.value import Value
 from tidegate.project.local_time import in_zone
 from tidegate.scheduler.explain.work import LATE_READ, count_failed, count_late
 from tidegate.scheduler.launch.active_host import active_host
-from tidegate.scheduler.tick.on_time import is_late
-from tidegate.scheduler.tick.tick import last_tick
+from tidegate.scheduler.tick.clock import is_late, last_tick
 from tidegate.server.access import COOKIE, FORWARDED, Caller
 from tidegate.server.board.assets import version
 from tidegate.server.board.rendering import ENVIRONMENT, section_of, seen_from

@@ -18,7 +18,6 @@ from tidegate.listings.listing import Action
 from tidegate.listings.schedules import APP_ACTIONS, SCHEDULES
 from tidegate.listings.tables import TABLES
 from tidegate.scheduler.commands.backfills.request import Backfill, backfill_of
-from tidegate.scheduler.commands.by_hand.held_apps import held_apps
 from tidegate.scheduler.explain.effect import Effect
 from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.job import Job
@@ -27,6 +26,7 @@ from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.tick.held_apps import held_apps
 from tidegate.server.access import Caller
 from tidegate.server.board.actions import Subject, add_actions
 from tidegate.server.board.page import PageRoute

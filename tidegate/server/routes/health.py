@@ -11,8 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.launch.obstacles import location_states
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.tick.on_time import is_ahead, is_late
-from tidegate.scheduler.tick.tick import last_tick
+from tidegate.scheduler.tick.clock import is_ahead, is_late, last_tick
 from tidegate.server.access import READ
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.problem import Problem

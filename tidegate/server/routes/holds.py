@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Response
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.by_hand.held_apps import Hold, held_apps, hold_app, hold_of, release_app
+from tidegate.scheduler.commands.by_hand.held_apps import hold_app, hold_of, release_app
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.engine_reader import EngineReader
+from tidegate.scheduler.tick.held_apps import Hold, held_apps
 from tidegate.server.access import OPERATE, Called, Caller
 from tidegate.server.body import as_form, read_optional
 from tidegate.server.contract import contract, json_answer

@@ -9,8 +9,7 @@ from tidegate.listings.explained import ShownExplanation, shown_explanation
 from tidegate.processes.explained import Explain, address_of, explained, past_instant
 from tidegate.scheduler.explain.missed import last_tick_line
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.tick.on_time import is_late
-from tidegate.scheduler.tick.tick import last_tick
+from tidegate.scheduler.tick.clock import is_late, last_tick
 from tidegate.server.access import READ
 from tidegate.server.contract import contract, json_answer
 from tidegate.server.deployed import deployed_app, schedule_of

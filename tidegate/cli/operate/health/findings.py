@@ -16,7 +16,7 @@ from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.obstacle import LocationState
 from tidegate.scheduler.model.records.watched import WatchedFolder
 from tidegate.scheduler.store.answers import Damage
-from tidegate.scheduler.tick.on_time import is_ahead, is_late
+from tidegate.scheduler.tick.clock import is_ahead, is_late
 from tidegate.spark_jobs.commit.process import shown
 
 if TYPE_CHECKING:

@@ -126,7 +126,7 @@ def _store(
     from tidegate.scheduler.launch.obstacles import hostless, location_states
     from tidegate.scheduler.store.sql.connection.lock import writer_of
     from tidegate.scheduler.store.sql.store import SqlStore
-    from tidegate.scheduler.tick.tick import engine_clock
+    from tidegate.scheduler.tick.clock import engine_clock
 
     with opened_store(settings) as store, store.reading() as reader:
         apps = [each.name for each in reader.app_headers() if each.project == settings.name]

@@ -12,7 +12,6 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.time.expiry import Until
-from tidegate.domain.value import Value
 from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.journal import By, Entry, EntryKind
@@ -20,27 +19,8 @@ from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.tick.held_apps import HELD, Hold, held_apps
 from tidegate.scheduler.tick.tick import expire
-
-HELD = "held-apps"
-"""Name of the cursor that holds them."""
-
-
-class Hold(Value, frozen=True, kw_only=True):
-    """What holds an app.
-
-    Attributes:
-        at: since when; aware, UTC.
-        by: who holds it, as `By.actor`.
-    """
-
-    at: datetime
-    by: str
-
-
-def held_apps(reader: EngineReader) -> dict[str, Hold]:
-    """Return the apps on hold by name; an app that is not deployed may be among them."""
-    return msgspec.convert(reader.cursor(HELD) or {}, dict[str, Hold])
 
 
 def hold_app(

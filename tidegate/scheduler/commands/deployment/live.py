@@ -36,7 +36,7 @@ from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.tick.tick import engine_clock
+from tidegate.scheduler.tick.clock import engine_clock
 
 V = TypeVar("V", bound=Value)
 

@@ -41,7 +41,7 @@ from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.renamed import move_records
-from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
+from tidegate.scheduler.tick.clock import AWAY_AFTER, engine_clock
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
 V = TypeVar("V", bound=Value)

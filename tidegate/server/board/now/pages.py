@@ -22,8 +22,7 @@ from tidegate.scheduler.explain.work import LATE_READ
 from tidegate.scheduler.launch.active_host import active_host
 from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.scheduler.store.listing_reader import ListingReader
-from tidegate.scheduler.tick.on_time import is_late
-from tidegate.scheduler.tick.tick import last_tick
+from tidegate.scheduler.tick.clock import is_late, last_tick
 from tidegate.server.access import READ, Called, Caller
 from tidegate.server.board.now import tiles
 from tidegate.server.board.now.coming import Coming, coming

@@ -8,7 +8,7 @@ from tests.tidegate.project import Project
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
-from tidegate.scheduler.tick.tick import TICKED
+from tidegate.scheduler.tick.clock import TICKED
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 
 pytestmark = pytest.mark.slow  # whole commands
