@@ -103,6 +103,21 @@ def test_version_is_printed(asked: str) -> None:
     assert shown.stdout.startswith("tidegate ")
 
 
+BY_SCRIPT = "from tidegate.cli.version import main; main()"
+"""As the command of the installed distribution begins."""
+
+
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_the_version_needs_no_typer_and_is_the_same(asked: str) -> None:
+    shown = run(asked, program=f"{BY_SCRIPT}; import sys; print('typer' in sys.modules)")
+    assert shown.stdout == f"{run(asked).stdout}False\n"
+
+
+def test_the_installed_command_has_all_commands() -> None:
+    shown = run("lnit", program=BY_SCRIPT)
+    assert (shown.returncode, shown.stderr) == (64, run("lnit").stderr)
+
+
 def test_an_unknown_command_ends_with_64_and_a_suggestion() -> None:
     shown = run("lnit")
     assert shown.returncode == 64
