@@ -17,12 +17,15 @@ from tidegate.compiler.scenarios.actions import ACTIONS
 from tidegate.compiler.scenarios.expectations import EXPECTATIONS
 from tidegate.compiler.schema import schema_text
 from tidegate.compiler.schema.check import MAX_SCHEMA_ERRORS
-from tidegate.compiler.schema.validator import app_validator, inlined
+from tidegate.compiler.schema.fitting import _KEYWORDS, BESIDE, fits
+from tidegate.compiler.schema.fitting import NOTES as NOT_CHECKED
+from tidegate.compiler.schema.validator import app_schema, app_validator, inlined
 from tidegate.compiler.schema.wording import _WORDS, LATER
 from tidegate.scheduler.model.reason import Reason
 
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 SCHEDULES = Path(__file__).parents[2] / "schedules"
+GOLDEN = Path(__file__).parents[1] / "golden"
 SILENT = {
     *("if", "then", "else", "properties", "items", "propertyNames", "dependentSchemas"),
     *("$ref", "$defs", "$schema"),
@@ -58,6 +61,58 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_the_validator_says_what_the_schema_says(value: Any) -> None:
     assert app_validator().is_valid(value) == Draft202012Validator(SCHEMA).is_valid(value)
+
+
+@given(VALUES | APPS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_what_fits_has_no_error(value: Any) -> None:
+    assert app_validator().is_valid(value) or not fits(app_schema(), value)
+
+
+def test_files_fit_exactly_if_they_have_no_error() -> None:
+    found: dict[bool, int] = {True: 0, False: 0}
+    for file in (*GOLDEN.rglob("*.yaml"), *SCHEDULES.rglob("*.yaml")):
+        root, _ = read(file.name, file.read_bytes())
+        if root is not None:
+            valid = app_validator().is_valid(plain(root))
+            assert fits(app_schema(), plain(root)) == valid, file
+            found[valid] += 1
+    assert min(found.values()) > 20
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fitting"),
+    [
+        ({"type": "integer"}, True, False),
+        ({"type": "integer"}, 7.0, False),
+        ({"type": "number"}, 7, True),
+        ({"type": ["string", "null"]}, None, True),
+        ({"enum": ["a", 1]}, "a", True),
+        ({"enum": [1]}, True, False),
+        ({"enum": [1]}, 1.0, False),
+        ({"not": {"enum": [1]}}, 1.0, False),
+        ({"not": {"const": 1}}, 2, True),
+        ({"format": "date"}, "x", False),
+        ({"not": {"format": "date"}}, "x", False),
+        ({"pattern": "^a$"}, "a\n", False),
+        ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"a": 1}, False),
+        ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, {"c": 1}, True),
+        ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1, "b": 2}, False),
+        ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"a": 1}, True),
+        ({"uniqueItems": True}, [{"a": 1}, {"a": 1}], False),
+        ({"minimum": 1}, float("nan"), True),
+        ({"additionalProperties": {"type": "string"}, "properties": {"a": {}}}, {"a": 1, "b": 2}, False),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, False),
+        ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1, "b": 1}, True),
+    ],
+)
+def test_what_is_not_surely_right_does_not_fit(schema: dict[str, Any], value: object, fitting: bool) -> None:
+    assert fits(schema, value) is fitting
+
+
+def test_all_keywords_of_the_schema_are_decided_without_the_library() -> None:
+    used = {keyword for _, each in subschemas(SCHEMA) for keyword in each}
+    assert used - {"$ref", "$defs"} <= _KEYWORDS.keys() | NOT_CHECKED | BESIDE
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from tidegate.compiler.rules.times.daylight_saving import check_day_fields, chec
 from tidegate.compiler.rules.times.polls import check_polls
 from tidegate.compiler.rules.triggers.repair import check_repairs
 from tidegate.compiler.schema.check import Broken, check_app
-from tidegate.compiler.schema.validator import app_validator
+from tidegate.compiler.schema.validator import app_schema
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
@@ -301,7 +301,7 @@ def _checked(written: MappingNode, findings: Findings, read_file: ReadFile) -> _
     root = expand(written, findings, read_file)
     if root is None:
         return _Source(None, findings, frozenset())
-    root = whole_numbers(root, app_validator().schema)
+    root = whole_numbers(root, app_schema())
     return _Source(root, findings, check_app(root, findings))
 
 

@@ -22,7 +22,7 @@ from tidegate.compiler.rules.lost_parts import report_lost
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
 from tidegate.compiler.rules.references import Launch, check_upstream_arguments
 from tidegate.compiler.schema.check import check_part
-from tidegate.compiler.schema.validator import part_validator
+from tidegate.compiler.schema.validator import part_schema
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.others import Known, Others, nothing_known
 from tidegate.compiler.scope.scope import Scope
@@ -120,7 +120,7 @@ def _alone(
     app: App, name: str, spec: dict[str, Any] | JsonText, at: At | None, section: str
 ) -> tuple[Node, Findings]:
     """Return one specification as a node at its place, and the collector of its diagnostics."""
-    schema = part_validator(section).schema
+    schema = part_schema(section)
     if isinstance(spec, JsonText):
         return whole_numbers(spec.root, schema), Findings(f"{app.name}/{name}", spec.text)
     place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)

@@ -27,7 +27,7 @@ from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.compiler.scenarios.reader import brought, read_scenario
 from tidegate.compiler.scenarios.scope import ExampleScope
 from tidegate.compiler.schema.check import ALONE, check_example
-from tidegate.compiler.schema.validator import part_validator
+from tidegate.compiler.schema.validator import part_schema
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.domain.error import UserError
 from tidegate.domain.model import At
@@ -71,7 +71,7 @@ class ScenarioFile:
         if self._root is None:
             return None
         node = _completed(self._root, self.name, until, app.app.timezone)
-        node = whole_numbers(node, part_validator("examples").schema)
+        node = whole_numbers(node, part_schema("examples"))
         broken = check_example(node, self._findings)
         names = brought(node, ALONE, app.app, broken)
         scope = ExampleScope(app.root, app.app, self._findings, broken, names)

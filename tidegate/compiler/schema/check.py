@@ -1,8 +1,8 @@
 """The check of an app against the JSON Schema, with diagnostics at the places of the errors.
 
-`jsonschema` finds the errors, and `compiler.schema.wording` writes a message for each. The result lists the
-broken parts (datasets, programs, schedules, members of an example): the builders leave them out and
-continue with the rest, so that they never receive a value of a wrong shape.
+Where a value does not fit, `jsonschema` finds the errors, and `compiler.schema.wording` writes a message for
+each. The result lists the broken parts (datasets, programs, schedules, members of an example): the builders
+leave them out and continue with the rest, so that they never receive a value of a wrong shape.
 """
 
 from itertools import islice
@@ -12,7 +12,8 @@ import msgspec
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode, find, plain
-from tidegate.compiler.schema.validator import app_validator, part_validator
+from tidegate.compiler.schema.fitting import fits
+from tidegate.compiler.schema.validator import app_schema, app_validator, part_schema
 from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.schema.wording import Fault, Worded, word
 
@@ -44,17 +45,17 @@ ALONE: Path = ("examples", 0)
 
 def check_app(root: MappingNode, findings: Findings) -> Broken:
     """Check a whole app; return the paths that have errors."""
-    return _check(app_validator(), root, findings, ())
+    return _check(app_schema(), root, findings, ())
 
 
 def check_part(section: str, spec: MappingNode, findings: Findings) -> bool:
     """Check the specification of one schedule or task; return whether it has the right shape."""
-    return not _check(part_validator(section), spec, findings, (section, "it"))
+    return not _check(part_schema(section), spec, findings, (section, "it"))
 
 
 def check_example(example: MappingNode, findings: Findings) -> Broken:
     """Check an example from a file of its own; its path is `ALONE`."""
-    return _check(part_validator("examples"), example, findings, ALONE)
+    return _check(part_schema("examples"), example, findings, ALONE)
 
 
 def check_templates(root: MappingNode, findings: Findings) -> None:
@@ -65,7 +66,7 @@ def check_templates(root: MappingNode, findings: Findings) -> None:
     if isinstance(templates, MappingNode):
         written = {name: _without_parts(each) for name, each in templates.values.items()}
         templates = msgspec.structs.replace(templates, values=written)
-    _check_key(TEMPLATES, templates, root, app_validator().schema["properties"][TEMPLATES], findings)
+    _check_key(TEMPLATES, templates, root, app_schema()["properties"][TEMPLATES], findings)
 
 
 def _without_parts(template: Node) -> Node:
@@ -91,7 +92,7 @@ def check_defaults(root: MappingNode, findings: Findings) -> None:
     defaults = root.get(DEFAULTS)
     if defaults is None:
         return
-    properties = app_validator().schema["properties"]
+    properties = app_schema()["properties"]
     schema = {
         **properties[DEFAULTS],
         "properties": {section: _of_defaults(properties[section]) for section in SECTIONS},
@@ -108,12 +109,12 @@ def _of_defaults(section: dict[str, Any]) -> dict[str, Any]:
 
 def _check_key(key: str, node: Node, root: MappingNode, schema: dict[str, Any], findings: Findings) -> None:
     """Check the value of one key of an app."""
-    validator = app_validator().evolve(schema={"properties": {key: schema}})
-    _check(validator, MappingNode({key: node}, {key: root.keys[key]}, 1, 1), findings, ())
+    alone = {"properties": {key: schema}}
+    _check(alone, MappingNode({key: node}, {key: root.keys[key]}, 1, 1), findings, ())
 
 
-def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) -> Broken:
-    errors, all_known = _errors(validator, root)
+def _check(schema: dict[str, Any], root: MappingNode, findings: Findings, prefix: Path) -> Broken:
+    errors, all_known = _errors(schema, root)
     mistyped = {tuple(e.absolute_path) for e in errors if e.validator == "type"}
     strangers = {tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"}
     broken: set[Path] = set() if all_known else {EXAMPLES, *_parts(root)}
@@ -140,15 +141,18 @@ def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) 
     return frozenset(broken)
 
 
-def _errors(validator: Any, root: MappingNode) -> tuple[list[Any], bool]:
-    """Return the errors of the validator, and whether these are all.
+def _errors(schema: dict[str, Any], root: MappingNode) -> tuple[list[Any], bool]:
+    """Return the errors of a value, and whether these are all.
 
     What is wrong in several rows of a template counts once.
     """
+    value = plain(root)
+    if fits(schema, value):
+        return [], True
     found: list[Any] = []
     different = 0
     seen: set[tuple[str, int, int]] = set()
-    for error in islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS_OF_ROWS):
+    for error in islice(app_validator().evolve(schema=schema).iter_errors(value), MAX_SCHEMA_ERRORS_OF_ROWS):
         found.append(error)
         node = find(root, tuple(error.absolute_path))
         if "propertyNames" in error.absolute_schema_path and isinstance(node, MappingNode):

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from tidegate.compiler.schema.validator import app_validator
+from tidegate.compiler.schema.validator import app_schema
 from tidegate.domain.suggest import MAX_COMPARED_WORDS, MAX_LISTED_WORDS, closest
 from tidegate.domain.wording import listed
 
@@ -134,7 +134,7 @@ def _in_scenario(part: _Part) -> bool:
 @lru_cache(maxsize=1)
 def _language() -> tuple[_Part, ...]:
     """Return all mappings of the language that have a title, in the order of the schema."""
-    return tuple(_parts_of(app_validator().schema, (), set()))
+    return tuple(_parts_of(app_schema(), (), set()))
 
 
 def _parts_of(schema: Any, around: tuple[str, ...], seen: set[int]) -> Iterator[_Part]:

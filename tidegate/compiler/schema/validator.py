@@ -1,4 +1,4 @@
-"""The `jsonschema` validator for apps, built once and with four of its keywords replaced.
+"""The schema of apps, and its `jsonschema` validator, built once and with four of its keywords replaced.
 
 `pattern` is anchored as JSON Schema means it ("$" is the end, not the end or a line before
 it). `items` stops at `maxItems`, and `uniqueItems` compares hashes where the library compares
@@ -70,6 +70,18 @@ class _Inliner:
 
 
 @lru_cache(maxsize=1)
+def app_schema() -> dict[str, Any]:
+    """Return the schema of whole apps, with its references replaced."""
+    return inlined(json.loads(schema_text()))
+
+
+def part_schema(section: str) -> dict[str, Any]:
+    """Return the schema of one schedule, task or example, for a text outside an app's file."""
+    parts: dict[str, Any] = app_schema()["properties"][section]
+    return parts["items"] if section == "examples" else parts["additionalProperties"]
+
+
+@lru_cache(maxsize=1)
 def app_validator() -> Any:
     """Return the validator of whole apps. Imported at the first use: that takes a fifth of a second."""
     from jsonschema import Draft202012Validator, validators
@@ -80,15 +92,7 @@ def app_validator() -> Any:
         {"pattern": _pattern, "items": _items, "uniqueItems": _unique_items, "oneOf": _one_of},
         type_checker=library.TYPE_CHECKER.redefine("integer", _is_integer),
     )
-    return extended(inlined(json.loads(schema_text())))
-
-
-@lru_cache(maxsize=3)
-def part_validator(section: str) -> Any:
-    """Return the validator of one schedule, task or example, for a text outside an app's file."""
-    app = app_validator()
-    parts = app.schema["properties"][section]
-    return app.evolve(schema=parts["items"] if section == "examples" else parts["additionalProperties"])
+    return extended(app_schema())
 
 
 def _is_integer(_checker: object, value: object) -> bool:
@@ -96,14 +100,14 @@ def _is_integer(_checker: object, value: object) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern)
 
 
 def _pattern(_validator: Any, pattern: str, instance: object, _schema: object) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
-    if isinstance(instance, str) and not _compiled(pattern).search(instance):
+    if isinstance(instance, str) and not compiled(pattern).search(instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
