@@ -6,7 +6,7 @@ leave them out and continue with the rest, so that they never receive a value of
 """
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,7 +15,9 @@ from tidegate.compiler.reader.node import MappingNode, Node, SequenceNode, find,
 from tidegate.compiler.schema.fitting import fits
 from tidegate.compiler.schema.validator import app_schema, app_validator, part_schema
 from tidegate.compiler.schema.whole_numbers import whole_numbers
-from tidegate.compiler.schema.wording import Fault, Worded, word
+
+if TYPE_CHECKING:
+    from tidegate.compiler.schema.wording import Fault, Worded
 
 MAX_SCHEMA_ERRORS = 400
 """Enough for the hundred diagnostics of a file; it bounds the time for a file full of mistakes."""
@@ -115,6 +117,10 @@ def _check_key(key: str, node: Node, root: MappingNode, schema: dict[str, Any], 
 
 def _check(schema: dict[str, Any], root: MappingNode, findings: Findings, prefix: Path) -> Broken:
     errors, all_known = _errors(schema, root)
+    if not errors:
+        return frozenset()
+    from tidegate.compiler.schema.wording import word
+
     mistyped = {tuple(e.absolute_path) for e in errors if e.validator == "type"}
     strangers = {tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"}
     broken: set[Path] = set() if all_known else {EXAMPLES, *_parts(root)}
@@ -197,7 +203,9 @@ def _kinds(error: Any) -> list[str]:
     return [name for name in names if name in error.instance]
 
 
-def _fault(error: Any, root: MappingNode, path: Path, is_key: bool) -> Fault:
+def _fault(error: Any, root: MappingNode, path: Path, is_key: bool) -> "Fault":
+    from tidegate.compiler.schema.wording import Fault
+
     node = find(root, path)
     place: Any = _key_place(root, path, node)
     label = _label(path)
