@@ -1,7 +1,8 @@
 """Code servers: the locations that they serve, whether these are loaded, and how they are loaded again.
 
 A code server keeps the definitions in a process behind it, and answers with the error of the last load. No
-function here starts one (`processes.dagster`). Dagster is imported only when one of them is called.
+function here starts one (`processes.dagster`). Dagster is imported only when one of them is called, and by
+`code_state` only to word an error.
 """
 
 import contextlib
@@ -56,6 +57,11 @@ class Served:
 
 def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
     """Return whether the code server at a port has loaded its definitions, and its load error."""
+    from tidegate.dagster_defs.internals.code_server_answer import has_loaded
+
+    found = has_loaded(f"{host}:{port}")
+    if found is not None:
+        return found, None
     loaded, error = _asked(port, host)
     return loaded, None if error is None else error.to_string()
 

@@ -42,13 +42,32 @@ def _fits(schema: Schema, value: Any) -> bool:
     return True
 
 
-_TYPES: dict[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
+# They do not narrow the type of a value: what is inside is as little known.
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TYPES: dict[str, Callable[[object], bool]] = {
+    "string": _is_text,
+    "object": _is_object,
+    "array": _is_list,
     "boolean": lambda value: isinstance(value, bool),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "number": _is_number,
     "null": lambda value: value is None,
 }
 
@@ -67,24 +86,23 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def _properties(value: Any, wanted: Mapping[str, Schema], _schema: Schema) -> bool:
-    return not isinstance(value, dict) or all(
+    return not _is_object(value) or all(
         _fits(wanted[key], member) for key, member in value.items() if key in wanted
     )
 
 
 def _additional(value: Any, wanted: Schema | bool, schema: Schema) -> bool:
-    if not isinstance(value, dict):
+    if not _is_object(value):
         return True
     known = schema.get("properties", {})
-    others = (member for key, member in value.items() if key not in known)
     if isinstance(wanted, bool):
-        return wanted or next(iter(key for key in value if key not in known), None) is None
-    return all(_fits(wanted, member) for member in others)
+        return wanted or all(key in known for key in value)
+    return all(_fits(wanted, member) for key, member in value.items() if key not in known)
 
 
 def _one_of(value: Any, wanted: list[Schema], _schema: Schema) -> bool:
     kinds = wanted
-    if isinstance(value, dict):
+    if _is_object(value):
         kinds = [kind for kind in wanted if value.keys() >= set(kind.get("required", ()))]
     return sum(_fits(kind, value) for kind in kinds) == 1
 
@@ -95,19 +113,13 @@ def _if(value: Any, wanted: Schema, schema: Schema) -> bool:
 
 
 def _dependent_required(value: Any, wanted: Mapping[str, list[str]], _schema: Schema) -> bool:
-    return not isinstance(value, dict) or all(
+    return not _is_object(value) or all(
         needed in value for key, names in wanted.items() if key in value for needed in names
     )
 
 
 def _dependent_schemas(value: Any, wanted: Mapping[str, Schema], _schema: Schema) -> bool:
-    return not isinstance(value, dict) or all(
-        _fits(inner, value) for key, inner in wanted.items() if key in value
-    )
-
-
-def _number(value: Any) -> bool:
-    return _TYPES["number"](value)
+    return not _is_object(value) or all(_fits(inner, value) for key, inner in wanted.items() if key in value)
 
 
 _KEYWORDS: dict[str, Callable[[Any, Any, Schema], bool]] = {
@@ -116,27 +128,27 @@ _KEYWORDS: dict[str, Callable[[Any, Any, Schema], bool]] = {
     "const": lambda value, wanted, _: _same(value, wanted),
     "properties": _properties,
     "additionalProperties": _additional,
-    "required": lambda value, wanted, _: not isinstance(value, dict) or all(key in value for key in wanted),
+    "required": lambda value, wanted, _: not _is_object(value) or all(key in value for key in wanted),
     "propertyNames": lambda value, wanted, _: (
-        not isinstance(value, dict) or all(_fits(wanted, key) for key in value)
+        not _is_object(value) or all(_fits(wanted, key) for key in value)
     ),
-    "minProperties": lambda value, wanted, _: not isinstance(value, dict) or len(value) >= wanted,
-    "maxProperties": lambda value, wanted, _: not isinstance(value, dict) or len(value) <= wanted,
+    "minProperties": lambda value, wanted, _: not _is_object(value) or len(value) >= wanted,
+    "maxProperties": lambda value, wanted, _: not _is_object(value) or len(value) <= wanted,
     "dependentRequired": _dependent_required,
     "dependentSchemas": _dependent_schemas,
     "items": lambda value, wanted, schema: (
-        not isinstance(value, list) or all(_fits(wanted, each) for each in value[: schema.get("maxItems")])
+        not _is_list(value) or all(_fits(wanted, each) for each in value[: schema.get("maxItems")])
     ),
-    "minItems": lambda value, wanted, _: not isinstance(value, list) or len(value) >= wanted,
-    "maxItems": lambda value, wanted, _: not isinstance(value, list) or len(value) <= wanted,
+    "minItems": lambda value, wanted, _: not _is_list(value) or len(value) >= wanted,
+    "maxItems": lambda value, wanted, _: not _is_list(value) or len(value) <= wanted,
     "uniqueItems": lambda value, wanted, schema: (
-        not wanted or not isinstance(value, list) or not repeated_members(value[: schema.get("maxItems")])
+        not wanted or not _is_list(value) or not repeated_members(value[: schema.get("maxItems")])
     ),
-    "minLength": lambda value, wanted, _: not isinstance(value, str) or len(value) >= wanted,
-    "maxLength": lambda value, wanted, _: not isinstance(value, str) or len(value) <= wanted,
-    "pattern": lambda value, wanted, _: not isinstance(value, str) or bool(compiled(wanted).search(value)),
-    "minimum": lambda value, wanted, _: not _number(value) or not value < wanted,
-    "maximum": lambda value, wanted, _: not _number(value) or not value > wanted,
+    "minLength": lambda value, wanted, _: not _is_text(value) or len(value) >= wanted,
+    "maxLength": lambda value, wanted, _: not _is_text(value) or len(value) <= wanted,
+    "pattern": lambda value, wanted, _: not _is_text(value) or bool(compiled(wanted).search(value)),
+    "minimum": lambda value, wanted, _: not _is_number(value) or not value < wanted,
+    "maximum": lambda value, wanted, _: not _is_number(value) or not value > wanted,
     "oneOf": _one_of,
     "anyOf": lambda value, wanted, _: any(_fits(each, value) for each in wanted),
     "not": lambda value, wanted, _: not _fits(wanted, value),
