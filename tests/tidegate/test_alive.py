@@ -157,7 +157,7 @@ def test_what_is_read_of_other_files_is_what_dagster_says(
 @pytest.mark.parametrize(
     "changed",
     [
-        {"run_coordinator": {"module": "dagster", "class": "DefaultRunCoordinator"}},
+        {"run_coordinator": {"module": "dagster._core.run_coordinator", "class": "DefaultRunCoordinator"}},
         {"instance_class": None},
     ],
 )
