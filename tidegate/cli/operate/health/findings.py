@@ -10,7 +10,6 @@ from tidegate.cli.last_tick import HEARTBEAT_WITHIN
 from tidegate.cli.printing import instant
 from tidegate.domain.wording import first_of
 from tidegate.scheduler.explain.missed import SilentCron
-from tidegate.scheduler.explain.operations.measure_text import age_text
 from tidegate.scheduler.intake.table_checks import TableChecks
 from tidegate.scheduler.launch.active_host import ActiveHost
 from tidegate.scheduler.model.obstacle import LocationState
@@ -101,6 +100,8 @@ def withheld_text(work: "Work", now: datetime) -> str:
     since = work.oldest_withheld
     if since is None:
         return "0"
+    from tidegate.scheduler.explain.operations.measure_text import age_text
+
     return f"{work.withheld:,}, the oldest for {age_text(now - since)}, since {instant(since)}"
 
 
