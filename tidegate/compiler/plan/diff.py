@@ -26,7 +26,7 @@ from tidegate.compiler.plan.part_change import (
 )
 from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
-from tidegate.compiler.plan.repaired import begins_to_repair, follow_repairs
+from tidegate.compiler.plan.repaired import Dependants, begins_to_repair, follow_repairs
 from tidegate.domain.business_date import BY_THE_CLOCK
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.model.others import with_named
@@ -153,8 +153,9 @@ def diff(
     ]
     known: Mapping[tuple[str, str], Effect] = {} if effects is None else effects(found)
     changed: dict[str, list[ScheduleChange]] = {}
+    dependants = Dependants(new_apps)
     for change in found:
-        changed.setdefault(change.app, []).append(_with_consequences(change, new_apps, known))
+        changed.setdefault(change.app, []).append(_with_consequences(change, dependants, known))
     after: dict[str, App] = {}
     changes: list[AppChange] = []
     refusals: list[Refusal] = []
@@ -207,14 +208,14 @@ def _schedules(
 
 
 def _with_consequences(
-    change: ScheduleChange, apps: Mapping[str, App], effects: Mapping[tuple[str, str], Effect]
+    change: ScheduleChange, dependants: Dependants, effects: Mapping[tuple[str, str], Effect]
 ) -> ScheduleChange:
-    new = apps.get(change.app)
+    new = dependants.apps.get(change.app)
     wanted = None if new is None else new.schedules.get(change.name)
     effect = effects.get((change.app, change.name), Effect())
     found = tuple(consequences(change.action, wanted, effect))
     if wanted is not None and begins_to_repair(change.action, wanted, [f.path for f in change.fields]):
-        found += tuple(follow_repairs(change.app, wanted, apps))
+        found += tuple(follow_repairs(change.app, wanted, dependants))
     return msgspec.structs.replace(change, consequences=found)
 
 

@@ -6,6 +6,7 @@ a program only reads it                           it is not run again
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 
 from tidegate.compiler.plan.consequence import Action, Consequence
 from tidegate.domain.model import App, Schedule, leaves
@@ -21,31 +22,53 @@ TEXTS = {
 """Each of these consequences in a few words."""
 
 
-def follow_repairs(app: str, wanted: Schedule, apps: Mapping[str, App]) -> Iterator[Consequence]:
+class Dependants:
+    """Who depends on each dataset of some apps; the apps are looked at once, at the first question.
+
+    Args:
+        apps: all apps after the deployment, with their schedules, by name.
+    """
+
+    def __init__(self, apps: Mapping[str, App]) -> None:
+        self.apps = apps
+
+    @cached_property
+    def listening(self) -> Mapping[str, Mapping[str, Schedule]]:
+        """The schedules that collect each dataset, by the whole name of both."""
+        found: dict[str, dict[str, Schedule]] = {}
+        for app in self.apps.values():
+            for schedule in app.schedules.values():
+                if schedule.task is None:
+                    for name in {leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger)}:
+                        if name is not None:
+                            ref = f"{app.name}/{schedule.name}"
+                            found.setdefault(whole_name(app.name, name), {})[ref] = schedule
+        return found
+
+    @cached_property
+    def reading(self) -> Mapping[str, Mapping[str, None]]:
+        """The programs that read each dataset, by the whole name of both."""
+        found: dict[str, dict[str, None]] = {}
+        for app in self.apps.values():
+            for name, program in app.programs.items():
+                for read in () if is_of_other(name) else program.reads:
+                    found.setdefault(whole_name(app.name, read), {})[whole_name(app.name, name)] = None
+        return found
+
+
+def follow_repairs(app: str, wanted: Schedule, dependants: Dependants) -> Iterator[Consequence]:
     """Yield what becomes of those that depend on what a schedule repairs.
 
     Args:
         app: of the schedule.
-        apps: all apps after the deployment, with their schedules, by name.
     """
-    program = apps[app].programs.get(wanted.program)
-    written = {whole_name(app, name) for name in (() if program is None else program.writes)}
-    listening = [
-        (f"{other.name}/{each.name}", each)
-        for other in apps.values()
-        for each in other.schedules.values()
-        if each.task is None and _listens(other.name, each, written)
-    ]
-    launched = {whole_name(app_of(ref), each.program) for ref, each in listening}
-    readers = [
-        whole_name(other.name, name)
-        for other in apps.values()
-        for name, each in other.programs.items()
-        if not is_of_other(name)
-        and not written.isdisjoint(whole_name(other.name, read) for read in each.reads)
-    ]
-    again = [ref for ref, each in listening if each.for_each is not None]
-    pooled = [ref for ref, each in listening if each.for_each is None]
+    program = dependants.apps[app].programs.get(wanted.program)
+    written = sorted({whole_name(app, name) for name in (() if program is None else program.writes)})
+    listening = {ref: each for name in written for ref, each in dependants.listening.get(name, {}).items()}
+    launched = {whole_name(app_of(ref), each.program) for ref, each in listening.items()}
+    again = [ref for ref, each in listening.items() if each.for_each is not None]
+    pooled = [ref for ref, each in listening.items() if each.for_each is None]
+    readers = {ref for name in written for ref in dependants.reading.get(name, {})}
     only = [ref for ref in readers if ref not in launched]
     found = (
         Consequence(kind="reruns", count=len(again), names=_named(app, again)),
@@ -68,8 +91,3 @@ def begins_to_repair(action: Action, wanted: Schedule | None, fields: Collection
 
 def _named(app: str, refs: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted(name_in(app, ref) for ref in refs))
-
-
-def _listens(app: str, schedule: Schedule, written: set[str]) -> bool:
-    collected = (leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger))
-    return any(name is not None and whole_name(app, name) in written for name in collected)
