@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -59,6 +59,35 @@ class Rows(Protocol):
     def deliveries(self, jobs: list[str]) -> Mapping[str, Sequence[Delivery]]: ...
 
 
+class ReadOnce:
+    """The rows of a comparison, which looks at all apps and schedules several times: they are read once."""
+
+    def __init__(self, rows: "EngineReader | Renamed") -> None:
+        self._rows = rows
+        self._records: dict[Kind[Any], Sequence[Any]] = {}
+        self._schedules: Sequence[ScheduleState] | None = None
+
+    def records(self, kind: Kind[V], /) -> Sequence[V]:
+        """Return the records of a kind."""
+        if kind not in self._records:
+            self._records[kind] = self._rows.records(kind)
+        return self._records[kind]
+
+    def schedules(self) -> Sequence[ScheduleState]:
+        """Return the deployed schedules, by ref."""
+        if self._schedules is None:
+            self._schedules = self._rows.schedules()
+        return self._schedules
+
+    def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]:
+        """Return the jobs in some states."""
+        return self._rows.jobs(states=states)
+
+    def deliveries(self, jobs: list[str]) -> Mapping[str, Sequence[Delivery]]:
+        """Return the deliveries of each job."""
+        return self._rows.deliveries(jobs)
+
+
 def deployed_apps(reader: Rows) -> dict[str, App]:
     """Return every deployed app with its schedules, by name."""
     schedules: dict[str, list[ScheduleState]] = {}
@@ -76,10 +105,12 @@ def difference(
     """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
     headers = reader.app_headers()
     owners = {each.name: each.project for each in headers}
-    deployed = deployed_apps(reader)
+    once = ReadOnce(reader)
+    deployed = deployed_apps(once)
     chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
     names = renames_of(deployed, owners, chosen, scope.project)
-    rows = Renamed(reader, names) if names else reader
+    renamed = Renamed(reader, names) if names else reader
+    rows = ReadOnce(renamed) if names else once
     namespaces = {names.app(each.name): each.namespace for each in headers}
     found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope, namespaces)
     places = moved_places(record_of(reader).places, without_paths(names, deployed))
@@ -102,7 +133,7 @@ def difference(
         taken=found.taken,
         renames=names,
         blocked=(*blocks(reader, names, deployed, found.removed, changes.after), *shared),
-        left=tuple(left_behind(before, changes.after, rows.watermarked())),
+        left=tuple(left_behind(before, changes.after, renamed.watermarked())),
         overrides=tuple(override_changes(overrides, changes, states, placed)),
     )
 
