@@ -63,38 +63,44 @@ def check_yaml(
         everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
         removed: see `known_apps`.
     """
+    from contextlib import nullcontext
+
     from tidegate.compiler.rules.house import NO_RULES
     from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
     from tidegate.compiler.scope.formats import NO_FORMATS, Formats
+    from tidegate.project.compile_cache import CompileCache
     from tidegate.project.yaml_files import compile_paths
 
     settings = settings or settings_here()
-    return compile_paths(
-        paths,
-        base,
-        without,
-        today,
-        "reset" if settings is None else settings.on_update,
-        formats=(
-            NO_FORMATS
-            if settings is None
-            else Formats(default=settings.default_format, deployed=dict(kept or {}))
-        ),
-        known=known_apps(settings, removed),
-        warehouse=None if settings is None else settings.warehouse_folder,
-        drafts=() if settings is None else settings.undeployed,
-        everywhere=everywhere,
-        variables=variables_of(settings),
-        rules=NO_RULES if settings is None else settings.rules,
-        channels=None if settings is None else settings.channels,
-        project=None if settings is None else settings.project,
-        jobs_kept=None if settings is None else settings.retention.finished_jobs,
-        namespaces=(
-            NO_NAMESPACES
-            if settings is None
-            else Namespaces(own=settings.namespace, deployed=known_namespaces(settings))
-        ),
-    )
+    cache = None if settings is None else CompileCache(settings.project)
+    with nullcontext() if cache is None else cache.writing():
+        return compile_paths(
+            paths,
+            base,
+            without,
+            today,
+            "reset" if settings is None else settings.on_update,
+            formats=(
+                NO_FORMATS
+                if settings is None
+                else Formats(default=settings.default_format, deployed=kept or {})
+            ),
+            known=known_apps(settings, removed),
+            warehouse=None if settings is None else settings.warehouse_folder,
+            drafts=() if settings is None else settings.undeployed,
+            everywhere=everywhere,
+            variables=variables_of(settings),
+            rules=NO_RULES if settings is None else settings.rules,
+            channels=None if settings is None else settings.channels,
+            project=None if settings is None else settings.project,
+            jobs_kept=None if settings is None else settings.retention.finished_jobs,
+            namespaces=(
+                NO_NAMESPACES
+                if settings is None
+                else Namespaces(own=settings.namespace, deployed=known_namespaces(settings))
+            ),
+            cache=cache,
+        )
 
 
 def compared(

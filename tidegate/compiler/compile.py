@@ -7,15 +7,13 @@ does not affect the others.
 from collections.abc import Callable, Collection
 from collections.abc import Mapping as Files
 from datetime import date, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tidegate.compiler.builders.app import build_app, offered_app
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
-from tidegate.compiler.expansion.expand import expand, with_placeholders
-from tidegate.compiler.reader import MappingNode, plain, read
+from tidegate.compiler.kept_file import Cache
+from tidegate.compiler.outline import Outline
+from tidegate.compiler.reader import MappingNode, plain
 from tidegate.compiler.reader.json_text import JsonText
-from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.rules.across_apps import (
     Limits,
     check_assets,
@@ -31,15 +29,12 @@ from tidegate.compiler.rules.datasets.own_folder import Folders
 from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.lost_parts import check_lost_parts
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces, check_namespaces
-from tidegate.compiler.rules.times.daylight_saving import check_day_fields, check_daylight_saving
 from tidegate.compiler.rules.times.polls import check_polls
 from tidegate.compiler.rules.triggers.repair import check_repairs
-from tidegate.compiler.schema.check import Broken, check_app
-from tidegate.compiler.schema.validator import app_schema
-from tidegate.compiler.schema.whole_numbers import whole_numbers
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, OtherApp, Others, nothing_known
-from tidegate.compiler.scope.project_files import ProjectFile, ReadFile, no_files
+from tidegate.compiler.scope.project_files import ReadFile, no_files
+from tidegate.compiler.source import Inputs, Source, document_source, file_source
 from tidegate.compiler.upstream import FileApp, link_files, stages
 from tidegate.domain.model import App, At, Maintenance, OnUpdate
 from tidegate.domain.model.others import with_others
@@ -54,8 +49,8 @@ class CompiledApp(Value, kw_only=True):
     """An app without errors.
 
     Attributes:
-        document: the YAML as builtin values, without defaults.
-        root: the whole file as nodes with places.
+        read_root: returns `root`; of a file that was compiled before, it is read only then.
+        outline: the nodes of its file that later checks need.
         scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.model.scenario.
         default_format: the format of new datasets that name none.
         others: the other apps of which it names parts, by name; of their schedules only the tasks for which
@@ -63,8 +58,8 @@ class CompiledApp(Value, kw_only=True):
     """
 
     app: App
-    document: dict[str, Any]
-    root: MappingNode
+    read_root: Callable[[], MappingNode]
+    outline: MappingNode
     scenarios: "tuple[Scenario, ...]" = ()
     on_update: OnUpdate = "reset"
     default_format: DatasetFormat = LANDED
@@ -74,6 +69,16 @@ class CompiledApp(Value, kw_only=True):
     def file(self) -> str:
         """The file from which it was read."""
         return self.app.at.file if self.app.at else ""
+
+    @property
+    def root(self) -> MappingNode:
+        """The whole file as nodes with places."""
+        return self.read_root()
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The YAML as builtin values, without defaults."""
+        return plain(self.root)
 
 
 class Compilation(Value, kw_only=True):
@@ -97,19 +102,11 @@ class Compilation(Value, kw_only=True):
         return {name: compiled.app for name, compiled in self.apps.items()}
 
 
-class _Source(NamedTuple):
-    """One file, read and checked against the schema; the root is None if it could not be read."""
-
-    root: MappingNode | None
-    findings: Findings
-    broken: Broken
-
-
 class _Built(NamedTuple):
     """A file with its app, and the other apps of which it names parts."""
 
-    source: _Source
-    root: MappingNode
+    source: Source
+    outline: Outline
     app: App
     named: tuple[App, ...]
 
@@ -129,6 +126,7 @@ def compile_files(
     namespaces: Namespaces = NO_NAMESPACES,
     read_file: ReadFile = no_files,
     jobs_kept: timedelta | None = None,
+    cache: Cache | None = None,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -145,75 +143,67 @@ def compile_files(
         variables: the values of `${env.NAME}` in files, by name; a document refers to none.
         namespaces: of the files' project and of the deployed apps, for names that have one.
         read_file, jobs_kept: the files of the project, and how long it keeps finished jobs; None without end.
+        cache: keeps what is made of each file by itself.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
-    sources = _sources(files, variables, read_file)
-    sources += [_document(name, document) for name, document in sorted((documents or {}).items())]
-    others = Others(files=_offers(sources, formats), known=known)
-    built = _built(sources, others, on_update, formats, everywhere, read_file)
+    inputs = Inputs(on_update, formats, today, variables or {}, read_file, cache)
+    sources = _sources(files, inputs)
+    sources += [document_source(*each, inputs) for each in sorted((documents or {}).items())]
+    others = Others(files=_offers(sources), known=known)
+    built = _built(sources, others, everywhere=everywhere)
     first = _by_name(built, warehouse, drafts)
     everything = _check_across(first, others, jobs_kept)
     complete = not any(source.findings.failed for source in sources)
     used = used_programs((*(each.app for each in first.values()), *others.of_store()))
     _check_groups_and_maintenance(built, first, drafts, everything)
     apps: dict[str, CompiledApp] = {}
-    for source, root, app, named in built:
-        check_former_app(root, first, namespaces, source.findings)
-        check_namespaces(root, first, namespaces, source.findings)
+    for source, outline, app, named in built:
+        findings = source.findings
+        check_former_app(outline.root, first, namespaces, findings)
+        check_namespaces(outline.root, first, namespaces, findings)
         if complete:
-            check_unused(app, used, source.findings)
-        scenarios = _scenarios(source, root, with_others(app, named))
-        if complete:
+            check_unused(app, used, findings)
+        scenarios = _scenarios(source, outline, app, named)
+        if complete and (outline.examples or source.kept is None):
             # A part may also be left out because of an error in another file.
-            check_lost_parts(root, app, len(scenarios), source.findings)
-        if today is not None and not source.findings.failed:
-            check_daylight_saving(app, today, source.findings)
-            check_day_fields(app, today, source.findings)
-        if not source.findings.failed:
+            check_lost_parts(source.root(), app, len(scenarios), findings)
+        if not findings.failed:
+            findings.take(source.notes)
             apps[app.name] = CompiledApp(
                 app=app,
-                document=plain(root),
-                root=root,
+                read_root=source.root,
+                outline=outline.root,
                 scenarios=scenarios,
                 on_update=on_update,
                 default_format=formats.default,
                 others=stages(app, named, everything),
             )
-    # A file that two programs name has each diagnostic once.
-    diagnostics = dict.fromkeys(each for source in sources for each in source.findings.diagnostics())
-    return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
+    return Compilation(apps=apps, diagnostics=_diagnostics(sources))
 
 
-def _scenarios(source: "_Source", root: MappingNode, app: App) -> "tuple[Scenario, ...]":
+def _diagnostics(sources: list[Source]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics by place; a file that two programs name has each once."""
+    found = dict.fromkeys(each for source in sources for each in source.findings.diagnostics())
+    return tuple(sorted(found, key=Diagnostic.sort_key))
+
+
+def _scenarios(source: Source, outline: Outline, app: App, named: tuple[App, ...]) -> "tuple[Scenario, ...]":
     """Return the scenarios of an app; without examples their reader is not loaded."""
-    if not root.items("examples"):
+    if not outline.examples:
         return ()
     from tidegate.compiler.scenarios.reader import read_scenarios
 
-    return read_scenarios(root, app, source.findings, source.broken)
+    return read_scenarios(source.root(), with_others(app, named), source.findings, source.broken)
 
 
-def _built(
-    sources: list[_Source],
-    others: Others,
-    on_update: OnUpdate,
-    formats: Formats,
-    everywhere: bool,
-    read_file: ReadFile,
-) -> list[_Built]:
+def _built(sources: list[Source], others: Others, *, everywhere: bool) -> list[_Built]:
     """Return the apps of the files that could be read, with their upstream tasks."""
-    built = [
-        _Built(
-            source,
-            source.root,
-            *build_app(source.root, source.findings, source.broken, others, on_update, formats, read_file),
-        )
-        for source in sources
-        if source.root is not None
-    ]
-    file_apps = [FileApp(each.root, each.app, each.source.findings) for each in built]
+    built = [_Built(source, *source.built(others)) for source in sources if source.readable]
+    for source in sources:
+        source.keep()
+    file_apps = [FileApp(each.outline.root, each.app, each.source.findings) for each in built]
     linked = link_files(file_apps, others, everywhere=everywhere)
     return [each._replace(app=app) for each, app in zip(built, linked, strict=True)]
 
@@ -227,7 +217,7 @@ def _by_name(built: list[_Built], warehouse: str | None, drafts: Collection[str]
         (Folders(warehouse) if findings.file in drafts else folders).check(app, findings)
         earlier = first.setdefault(app.name, each).app if app.name else app
         if earlier is not app and earlier.at is not None:
-            _report_duplicate_name(each.root, app, earlier.at, findings)
+            _report_duplicate_name(each.outline.root, app, earlier.at, findings)
     return first
 
 
@@ -271,45 +261,18 @@ def _check_across(first: Files[str, _Built], others: Others, jobs_kept: timedelt
     return everything
 
 
-def _sources(
-    files: Files[str, bytes], variables: Files[str, str] | None, read_file: ReadFile
-) -> list[_Source]:
+def _sources(files: Files[str, bytes], inputs: Inputs) -> list[Source]:
     """Read the apps of files; one that holds rows for another one is not an app."""
-    rows: set[str] = set()
-
-    def noted(path: str, beside: str = "", max_bytes: int = MAX_FILE_BYTES) -> ProjectFile:
-        found = read_file(path, beside, max_bytes)
-        rows.add(found.name)
-        return found
-
-    sources: list[_Source] = []
-    for file in sorted(files):
-        root, findings = read(file, files[file], variables)
-        if root is None:
-            sources.append(_Source(None, findings, frozenset()))
-        else:
-            sources.append(_checked(root, findings, noted))
-    return [each for each in sources if each.root is not None or each.findings.file not in rows]
+    sources = [file_source(file, files[file], inputs) for file in sorted(files)]
+    rows = {name for source in sources for name in source.files.beside()}
+    return [each for each in sources if each.readable or each.findings.file not in rows]
 
 
-def _document(name: str, document: JsonText) -> _Source:
-    findings = Findings(name, document.text)
-    return _checked(with_placeholders(document.root, findings), findings, no_files)
-
-
-def _checked(written: MappingNode, findings: Findings, read_file: ReadFile) -> _Source:
-    root = expand(written, findings, read_file)
-    if root is None:
-        return _Source(None, findings, frozenset())
-    root = whole_numbers(root, app_schema())
-    return _Source(root, findings, check_app(root, findings))
-
-
-def _offers(sources: list[_Source], formats: Formats) -> dict[str, Callable[[], OtherApp]]:
+def _offers(sources: list[Source]) -> dict[str, Callable[[], OtherApp]]:
     found: dict[str, Callable[[], OtherApp]] = {}
-    for root, _, broken in sources:
-        if root is not None:
-            found.setdefault(root.text("app"), partial(offered_app, root, broken, formats))
+    for source in sources:
+        if source.readable:
+            found.setdefault(source.app_name, source.offered)
     return found
 
 

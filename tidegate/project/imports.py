@@ -70,7 +70,7 @@ def _named(compilation: Compilation, project: Path) -> Iterator[Named]:
     """Yield each program, check and source that the apps without errors name."""
     for compiled in compilation.apps.values():
         lines = lines_of(compiled.file, project)
-        for kind, place in _places(compiled.root):
+        for kind, place in _places(compiled.outline):
             if isinstance(place, ScalarNode) and isinstance(place.value, str):
                 yield Named(
                     kind=kind,

@@ -146,7 +146,8 @@ def with_answers(compilation: Compilation, answers: Answers, project: Path, *, r
 
 
 def _add(compiled: CompiledApp, answers: Answers, findings: Findings) -> None:
-    programs = compiled.root.mapping("programs")
+    asked = any(f"{compiled.app.name}/{name}" in answers.answers for name in compiled.app.programs)
+    programs = compiled.root.mapping("programs") if asked else None
     away: dict[str, list[MappingNode]] = {}
     for name, program in programs.values.items() if programs is not None else ():
         answer = answers.answers.get(f"{compiled.app.name}/{name}")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
+from tidegate.compiler.kept_file import Cache
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
 from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostics
@@ -56,6 +57,7 @@ def compile_paths(
     namespaces: Namespaces = NO_NAMESPACES,
     project: Path | None = None,
     jobs_kept: timedelta | None = None,
+    cache: Cache | None = None,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
@@ -63,7 +65,7 @@ def compile_paths(
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
         today, on_update, formats, known, warehouse, everywhere, variables, namespaces: see `compile_files`.
-        jobs_kept: see `compile_files`.
+        jobs_kept, cache: see `compile_files`.
         drafts: files and folders that are not deployed; the project's rules do not count there.
         rules: the project's own, beside those of the language.
         channels: the names of the channels that `alerts` may name; None: any.
@@ -85,6 +87,7 @@ def compile_paths(
         namespaces=namespaces,
         read_file=files_of_project(project or base or Path.cwd(), base),
         jobs_kept=jobs_kept,
+        cache=cache,
     )
     apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
     broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))
@@ -93,7 +96,7 @@ def compile_paths(
         for each in compilation.apps.values()
         if each.file not in not_deployed
         for diagnostic in channel_diagnostics(
-            each.root, channels, each.file, files.contents.get(each.file, b"").decode("utf-8")
+            each.outline, channels, each.file, files.contents.get(each.file, b"").decode("utf-8")
         )
     ]
     found = (*files.diagnostics, *compilation.diagnostics, *broken, *unheard)

@@ -31,6 +31,7 @@ from tidegate.cli.develop.plan import (
 )
 from tidegate.cli.printing import Format, FormatOption, ReasonOption
 from tidegate.domain.part_name import app_of
+from tidegate.domain.value import without_collection
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from tidegate.scheduler.store.protocol import Store
 
 
+@without_collection()
 def deploy(
     update_schedules: UpdateOption = None,
     app: AppOption = None,

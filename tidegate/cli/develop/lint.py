@@ -21,6 +21,7 @@ from tidegate.cli.checked_yaml import (
     settings_here,
 )
 from tidegate.cli.terminal import with_controls_escaped
+from tidegate.domain.value import without_collection
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
@@ -35,6 +36,7 @@ class LintFormat(StrEnum):
     GITHUB = "github"
 
 
+@without_collection()
 def lint(
     paths: Annotated[
         list[Path] | None,
@@ -57,7 +59,8 @@ def lint(
 
         settings = settings_here()
         compilation = check_imports(compilation, Path.cwd() if settings is None else settings.project)
-    compilation = compared(compilation, settings_here, locations, require_locations).compilation
+    if locations is not None or require_locations:
+        compilation = compared(compilation, settings_here, locations, require_locations).compilation
     if not paths:
         compilation = _with_settings(compilation)
     found = compilation.diagnostics

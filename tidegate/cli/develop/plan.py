@@ -22,6 +22,7 @@ from tidegate.cli.checked_yaml import (
 )
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
+from tidegate.domain.value import without_collection
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.operations.coverage import Coverage, Moved, PolicyCoverage
 from tidegate.scheduler.model.deployed import APPS
@@ -66,6 +67,7 @@ RemoveOption = Annotated[
 ]
 
 
+@without_collection()
 def plan(
     update_schedules: UpdateOption = None,
     app: AppOption = None,

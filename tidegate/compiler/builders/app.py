@@ -61,10 +61,10 @@ def set_formats(
     kept: list[tuple[ScalarNode, DatasetFormat]] = []
     for key, node in parts:
         name = str(key.value)
-        names = (f"{app}/{n}" for app in (scope.app, *former_apps) for n in (name, *found[name].renamed_from))
-        deployed = next((formats.deployed[each] for each in names if each in formats.deployed), None)
         if "format" in node.values or found[name].asset:
             continue
+        names = (f"{app}/{n}" for app in (scope.app, *former_apps) for n in (name, *found[name].renamed_from))
+        deployed = next((formats.deployed[each] for each in names if each in formats.deployed), None)
         if "path" in node.values:
             if deployed is not None and format_facts(deployed).in_catalog:
                 _refuse_path(node, deployed, scope)

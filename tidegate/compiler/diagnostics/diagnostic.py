@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE, Severity
-from tidegate.compiler.diagnostics.of_rows import Mistake, RowsOfMistakes
+from tidegate.compiler.diagnostics.of_rows import FoundRows, Mistake, RowsOfMistakes
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 
@@ -51,6 +51,19 @@ class Diagnostic(Value, kw_only=True):
     def sort_key(self) -> tuple[str, int, int, str, str]:
         """Return the key that sorts diagnostics by file and place."""
         return (self.at.file, self.at.line, self.at.column, self.code, self.summary)
+
+
+class Found(Value, kw_only=True):
+    """What a collector has found, as a value that another one takes.
+
+    Attributes:
+        diagnostics: each with the mistake that it is about.
+        named: what was found in other files, by file.
+    """
+
+    diagnostics: tuple[tuple[Mistake, Diagnostic], ...] = ()
+    rows: FoundRows = FoundRows()
+    named: dict[str, "Found"] = {}
 
 
 def merged(found: Iterable[tuple[Diagnostic, str]]) -> tuple[Diagnostic, ...]:
@@ -117,10 +130,7 @@ class Findings:
         if key in self._found or self.full:
             return
         source = self.line(place.line)
-        error = CATALOGUE[code].severity == "error"
-        self.errors += error
-        if self._within is not None:
-            self._within.errors += error
+        self._count(CATALOGUE[code].severity)
         self._found[key] = Diagnostic(
             code=code,
             severity=CATALOGUE[code].severity,
@@ -131,6 +141,28 @@ class Findings:
             source=source,
             related=related,
         )
+
+    def found(self) -> Found:
+        """Return what was found, for `take`."""
+        named = {file: each.found() for file, each in self._named.items()}
+        return Found(diagnostics=tuple(self._found.items()), rows=self._rows.found(), named=named)
+
+    def take(self, found: Found) -> None:
+        """Add what another collector has found in this file, unless it is already there."""
+        for mistake, diagnostic in found.diagnostics:
+            if mistake in self._found or self.full:
+                continue
+            self._count(diagnostic.severity)
+            self._found[mistake] = diagnostic
+        self._rows.take(found.rows)
+        for file, each in found.named.items():
+            self.of_file(file, "").take(each)
+
+    def _count(self, severity: Severity) -> None:
+        error = severity == "error"
+        self.errors += error
+        if self._within is not None:
+            self._within.errors += error
 
     def repeats(self, code: str, place: Place) -> bool:
         """Return whether another row of a template has this mistake. A hint need not be searched again."""

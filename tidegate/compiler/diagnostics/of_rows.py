@@ -5,6 +5,7 @@ The first row is named behind the message, the others are counted. What is wrong
 whatever the part to which it was added.
 """
 
+from hashlib import blake2b
 from typing import NamedTuple
 
 OF_DEFAULTS = "defaults"
@@ -24,6 +25,18 @@ class Mistake(NamedTuple):
     which: str | int
 
 
+class FoundRows(NamedTuple):
+    """What is known of the rows of mistakes, as a value.
+
+    Attributes:
+        said: code, line, column and row of what was said, with a number for each text of it.
+        rows: each mistake with its first row, and how many rows have it.
+    """
+
+    said: tuple[tuple[tuple[str, int, int, str], tuple[int, ...]], ...] = ()
+    rows: tuple[tuple[Mistake, str, int], ...] = ()
+
+
 class RowsOfMistakes:
     """Of each mistake in a template the first row, and how many rows have it."""
 
@@ -38,7 +51,7 @@ class RowsOfMistakes:
         if row == OF_DEFAULTS:
             return Mistake(code, line, column, OF_DEFAULTS)
         said = self._said.setdefault((code, line, column, row), [])
-        if (known := hash(summary)) in said:
+        if (known := _number(summary)) in said:
             return Mistake(code, line, column, said.index(known))
         said.append(known)
         found = Mistake(code, line, column, len(said) - 1)
@@ -56,3 +69,20 @@ class RowsOfMistakes:
         first, number = self._rows.get(mistake, ("", 0))
         more = f" and {number - 1} more" if number > 1 else ""
         return f" ({first}){more}" if first else ""
+
+    def found(self) -> FoundRows:
+        """Return what is known, for `take`."""
+        said = tuple((place, tuple(texts)) for place, texts in self._said.items())
+        return FoundRows(said, tuple((mistake, *rows) for mistake, rows in self._rows.items()))
+
+    def take(self, found: FoundRows) -> None:
+        """Add what another one knows of mistakes that this one does not have."""
+        for place, texts in found.said:
+            self._said.setdefault(place, list(texts))
+        for mistake, first, number in found.rows:
+            self._rows.setdefault(mistake, (first, number))
+
+
+def _number(summary: str) -> int:
+    """Return the number of a text, which is the same in every process."""
+    return int.from_bytes(blake2b(summary.encode("utf-8", "surrogatepass"), digest_size=8).digest())

@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 
 
-class ScalarNode(msgspec.Struct, frozen=True, gc=False):
+class ScalarNode(msgspec.Struct, frozen=True, gc=False, array_like=True, tag="scalar"):
     """A scalar, resolved: null, boolean, integer, float or string.
 
     Attributes:
@@ -25,7 +25,7 @@ class ScalarNode(msgspec.Struct, frozen=True, gc=False):
     row: str = ""
 
 
-class PlaceholderNode(ScalarNode, frozen=True, gc=False):
+class PlaceholderNode(ScalarNode, frozen=True, gc=False, array_like=True, tag="placeholder"):
     """A scalar of a template with placeholders, which are filled in for each row; `value` is its text.
 
     Attributes:
@@ -39,7 +39,7 @@ class PlaceholderNode(ScalarNode, frozen=True, gc=False):
     typed: bool = False
 
 
-class SequenceNode(msgspec.Struct, frozen=True):
+class SequenceNode(msgspec.Struct, frozen=True, array_like=True, tag="list"):
     """A list of nodes."""
 
     items: tuple["Node", ...]
@@ -49,7 +49,7 @@ class SequenceNode(msgspec.Struct, frozen=True):
     row: str = ""
 
 
-class MappingNode(msgspec.Struct, frozen=True):
+class MappingNode(msgspec.Struct, frozen=True, array_like=True, tag="mapping"):
     """Nodes by key, in the order of the file. `keys` holds each key's own place."""
 
     values: dict[str, "Node"]

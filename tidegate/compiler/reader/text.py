@@ -66,6 +66,11 @@ def suspect_character(text: str) -> str | None:
     return None if found is None else found[0]
 
 
+def text_of(data: bytes) -> str:
+    """Return the text of a file that `decode` accepts."""
+    return data.removeprefix(_UTF8_MARK).decode("utf-8")
+
+
 _MAX_REPORTED = 20
 """A file with one invisible character often has many; twenty places are enough."""
 

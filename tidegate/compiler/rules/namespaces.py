@@ -75,5 +75,10 @@ def _named(node: Node, key: str) -> Iterator[ScalarNode]:
     elif isinstance(node, SequenceNode):
         for child in node.items:
             yield from _named(child, key)
-    elif key in NAMING and isinstance(node.value, str) and namespace_of(node.value) is not None:
+    elif is_namespaced(node, key):
         yield node
+
+
+def is_namespaced(node: ScalarNode, key: str) -> bool:
+    """Return whether a scalar below a key is a name with a namespace."""
+    return key in NAMING and isinstance(node.value, str) and namespace_of(node.value) is not None

@@ -1,6 +1,6 @@
 """What determines the table formats of datasets that name none; `default_format.py` applies it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tidegate.domain.model import App
 from tidegate.domain.model.table_format import LANDED, DatasetFormat
@@ -16,7 +16,7 @@ class Formats(Value, kw_only=True):
     """
 
     default: DatasetFormat = LANDED
-    deployed: dict[str, DatasetFormat] = {}
+    deployed: Mapping[str, DatasetFormat] = {}
 
 
 NO_FORMATS = Formats()

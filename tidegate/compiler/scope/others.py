@@ -52,15 +52,18 @@ class Others:
     Attributes:
         files: builds the parts of the app of a file, by the app's name.
         known: the apps of the store; an app of a file comes first.
+        asked: the names of those that were asked for since it was cleared.
     """
 
     files: Mapping[str, Callable[[], OtherApp]] = field(default_factory=dict[str, Callable[[], OtherApp]])
     known: Known = nothing_known
+    asked: set[str] = field(default_factory=set[str])
     _built: dict[str, OtherApp | None] = field(default_factory=dict[str, OtherApp | None])
     _deployed: Mapping[str, App] | None = None
 
     def app(self, name: str) -> OtherApp | None:
         """Return another app; None if neither a file nor the store has it."""
+        self.asked.add(name)
         if name not in self._built:
             self._built[name] = self.files[name]() if name in self.files else self._of_store(name)
         return self._built[name]

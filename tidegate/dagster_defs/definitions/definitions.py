@@ -14,8 +14,6 @@ a reload, after which the dispatchers take its place.
 """
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import msgspec
 from dagster import (
@@ -46,6 +44,7 @@ from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
 from tidegate.dagster_defs.dispatch.pace import Rounds
 from tidegate.dagster_defs.maintenance.jobs import apps_with_policies, measuring_job, operation_job
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
+from tidegate.domain.value import without_collection
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreError, StoreMissing
 
@@ -93,7 +92,7 @@ def build_definitions(location: Location) -> Definitions:
         # The plan is as large as the location, so a run of one program does not encode it.
         built = _built_here.get(ship(shipped)) if scope is EVERYTHING else None
         return built or _built(AssetPlan(shipped), location, scope)
-    with _without_collection():
+    with without_collection():
         plan, states = _read(location)
         assets = AssetPlan(plan)
         # What follows concerns the whole process, which is not ours alone in a location of others.
@@ -109,18 +108,6 @@ def build_definitions(location: Location) -> Definitions:
         if many:
             gc.freeze()
     return built
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Collect no garbage in a block that makes next to none, however many objects it makes."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) -> Definitions:
