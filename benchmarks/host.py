@@ -136,13 +136,14 @@ def _sample(instance: DagsterInstance, dataset: str, day: int) -> float:
 
 def printed(end: str, name: str, seconds: list[float]) -> tuple[float, float]:
     """Print the median of some samples and their 95th percentile, and return both."""
-    middle, worst = _at(seconds, 50), _at(seconds, 95)
+    middle, worst = at_percent(seconds, 50), at_percent(seconds, 95)
     what = f"from an event to its {end}, by {name}"
     print(f"{what:58} p50 {middle:6.3f} s   p95 {worst:6.3f} s   ({len(seconds)} samples)", flush=True)
     return middle, worst
 
 
-def _at(seconds: list[float], percent: int) -> float:
+def at_percent(seconds: list[float], percent: int) -> float:
+    """Return a percentile of some samples."""
     return quantiles(seconds, n=100, method="inclusive")[percent - 1]
 
 

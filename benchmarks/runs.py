@@ -1,10 +1,11 @@
 """What a run costs: by Dagster's default launcher, as a fork of a loaded process, and in a warm worker.
 
-A code server for each, and two threads that launch a run and wait for its end, one after the other; for warm
-workers also four threads, and one alone. What counts is the number of runs in a minute, and the time from the
-launch of a run to the begin of its op. Tidegate's launchers run with the settings that are shipped for
-development, Dagster's with its own defaults. Trivial runs have a dummy for a session; the others write one
-row to a Parquet dataset. At the end a worker is killed, and the time until its run has failed is measured.
+A code server for each, and two threads that launch a run by themselves and wait for its end, one after the
+other; for warm workers also four threads, and one alone. No run waits in the queue (`benchmarks/queue.py`).
+What counts is the number of runs in a minute, and the time from the launch of a run to the begin of its op.
+Tidegate's launchers run with the settings that are shipped for development, Dagster's with its own defaults.
+Trivial runs have a dummy for a session; the others write one row to a Parquet dataset. At the end a worker is
+killed, and the time until its run has failed is measured.
 """
 
 import os
