@@ -31,12 +31,18 @@ class ProcessState:
         self._path = list(sys.path)
         self._handlers, self._level = list(logging.root.handlers), logging.root.level
         self._filters = list(warnings.filters)
+        self._is_frozen = False
 
     def restore(self) -> bool:
         """Set back what a run may have changed; return whether that was possible."""
         for name, module in list(sys.modules.items()):
-            if name not in self._modules and is_of_project(module):
+            if name in self._modules:
+                continue
+            if is_of_project(module):
                 del sys.modules[name]
+            else:
+                # It stays, so that it is looked at once.
+                self._modules.add(name)
         sys.path[:] = self._path
         logging.root.handlers[:] = self._handlers
         logging.root.setLevel(self._level)
@@ -46,6 +52,10 @@ class ProcessState:
         linecache.clearcache()
         invalidate_caches()
         gc.collect()
+        if not self._is_frozen:
+            # What the first run has loaded stays for all runs: collecting that again takes longer than a run.
+            gc.freeze()
+            self._is_frozen = True
         threads = threading.enumerate()
         return all(thread.daemon or thread is threading.current_thread() for thread in threads)
 
