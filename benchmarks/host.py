@@ -19,7 +19,6 @@ from statistics import quantiles
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, RunsFilter
 
 from benchmarks.aims import verdict
-from benchmarks.plain_sensor import plain_sensor
 from tidegate.dagster_defs.deployed.tags import SCHEDULE
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
@@ -39,6 +38,39 @@ HOST_PAUSE_SECONDS = 1.5
 
 LOOK_SECONDS = 0.01
 GIVES_UP_SECONDS = 60.0
+
+_PLAIN = """\
+import dagster as dg
+
+
+@dg.op
+def nothing():
+    pass
+
+
+@dg.job
+def plain_job():
+    nothing()
+
+
+@dg.asset_sensor(
+    asset_key=dg.AssetKey(["bench", "{dataset}"]),
+    job=plain_job,
+    minimum_interval_seconds=1,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+)
+def plain_sensor(context, asset_event):
+    yield dg.RunRequest(run_key=context.cursor, tags={{"plain": "yes"}})
+"""
+
+
+def plain_sensor(dataset: str) -> str:
+    """Return a module whose `plain_sensor` starts a run of `plain_job` for each event of a dataset.
+
+    It looks every second, the shortest interval that Dagster has.
+    """
+    return _PLAIN.format(dataset=dataset)
+
 
 _APP = """\
 app: bench

@@ -38,6 +38,20 @@ def test_a_run_is_a_process_of_its_own_with_the_folder_and_environment_of_its_la
     quick.until("its record is removed", lambda: quick.record(run_id) is None)
 
 
+def test_a_process_can_keep_the_environment_in_which_it_launches(
+    quick: Quick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program may change that of its process, which launches the next run at its end."""
+    monkeypatch.setattr(quick.launcher, "_environment", os.environ)
+    monkeypatch.setenv("SAID_BY", "before")
+    quick.launcher.keep_environment()
+    monkeypatch.setenv("SAID_BY", "the program")
+    run_id = quick.launch("done")
+    assert quick.ended(run_id).status is DagsterRunStatus.SUCCESS
+    assert (quick.folder / "said").read_text().endswith(" before")
+    assert quick.launcher.launches_alone(quick.run(run_id)), "its server listens"
+
+
 def test_a_run_that_fails_says_why(quick: Quick) -> None:
     run_id = quick.launch("fail")
 

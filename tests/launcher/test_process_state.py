@@ -2,19 +2,12 @@
 
 import gc
 import sys
-from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 
 from tidegate.launcher.warm import process_state
 from tidegate.launcher.warm.process_state import ProcessState
-
-
-@pytest.fixture(autouse=True)
-def thawed() -> Iterator[None]:
-    yield
-    gc.unfreeze()
 
 
 def test_a_module_is_looked_at_once_and_one_of_the_project_leaves_after_each_run(
@@ -28,6 +21,7 @@ def test_a_module_is_looked_at_once_and_one_of_the_project_leaves_after_each_run
         return is_of_project(module)
 
     monkeypatch.setattr(process_state, "is_of_project", look)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
     for _ in range(2):
         library, program = ModuleType("a_library"), ModuleType("a_program")
         program.__file__ = f"{tmp_path}/a_program.py"
@@ -39,9 +33,11 @@ def test_a_module_is_looked_at_once_and_one_of_the_project_leaves_after_each_run
     assert looked_at.count("a_program") == 2
 
 
-def test_what_the_first_run_has_loaded_is_not_collected_again() -> None:
-    state, before = ProcessState(), gc.get_freeze_count()
+def test_what_the_first_run_has_loaded_is_not_collected_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = list[str]()
+    monkeypatch.setattr(gc, "collect", lambda: done.append("collected"))
+    monkeypatch.setattr(gc, "freeze", lambda: done.append("kept"))
+    state = ProcessState()
     state.restore()
-    kept = gc.get_freeze_count()
     state.restore()
-    assert before < kept == gc.get_freeze_count()
+    assert done == ["collected", "kept", "collected"]

@@ -12,8 +12,10 @@ import faulthandler
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from dagster import (
@@ -24,7 +26,9 @@ from dagster import (
     deserialize_value,
 )
 
+from tidegate.dagster_defs.coordinator.coordinator import LaunchingCoordinator
 from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
+from tidegate.dagster_defs.host.instance import keep_answers
 from tidegate.dagster_defs.internals.execution import (
     EngineEventData,
     ReconstructableJob,
@@ -34,6 +38,7 @@ from tidegate.dagster_defs.internals.execution import (
     recon_job_from_origin,
 )
 from tidegate.dagster_defs.internals.instance import InstanceRef
+from tidegate.launcher.launcher import TidegateRunLauncher
 
 ENDS = {DagsterEventType.RUN_SUCCESS, DagsterEventType.RUN_FAILURE, DagsterEventType.RUN_CANCELED}
 
@@ -69,19 +74,26 @@ def _no_copy(_path: str, _stream: object) -> Generator[tuple[None, None]]:
     yield None, None
 
 
-def execute(run_id: str, instance_ref: str, over: Callable[[], None] = lambda: None) -> Outcome:
+def open_instance(instance_ref: str) -> DagsterInstance:
+    """Open the instance of a run."""
+    instance = DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef))
+    keep_answers(instance)
+    return instance
+
+
+def execute(run_id: str, instance: DagsterInstance, over: Callable[[], None] = lambda: None) -> Outcome:
     """Execute a run in this process.
 
     Args:
         over: called when Dagster has the end of the run, and others may launch the next one.
     """
-    with (
-        capture_interrupts(),
-        DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef)) as instance,
-    ):
+    with capture_interrupts():
         run = instance.get_run_by_id(run_id)
         if run is None or run.is_finished or run.job_code_origin is None:
             return Outcome.CALM
+        began = datetime.now(UTC)
+        if isinstance(instance.run_launcher, TidegateRunLauncher):
+            instance.run_launcher.keep_environment()
         process = EngineEventData.in_process(os.getpid())
         instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", run, process)
         _forget_definitions()
@@ -94,6 +106,7 @@ def execute(run_id: str, instance_ref: str, over: Callable[[], None] = lambda: N
             for event in core_execute_run(job, run, instance, inject_env_vars=True):
                 if event.event_type in ENDS:
                     over()
+                    _start_next(instance, began)
             calm = True
         instance.report_engine_event(f"Process for run exited (pid: {os.getpid()}).", run)
         ended = instance.get_run_by_id(run_id)
@@ -101,6 +114,15 @@ def execute(run_id: str, instance_ref: str, over: Callable[[], None] = lambda: N
             return Outcome.UNFINISHED
         cancelled = ended is None or ended.status is DagsterRunStatus.CANCELED
         return Outcome.CALM if calm and not cancelled else Outcome.HARD
+
+
+def _start_next(instance: DagsterInstance, began: datetime) -> None:
+    """Start the next run of the queue; where that fails, Dagster's daemon does it."""
+    if isinstance(instance.run_coordinator, LaunchingCoordinator):
+        try:
+            instance.run_coordinator.start_next(began)
+        except Exception:  # noqa: BLE001 -- the run that has ended is not concerned
+            traceback.print_exc()
 
 
 def _forget_definitions() -> None:

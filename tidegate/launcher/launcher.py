@@ -12,6 +12,7 @@ The process decides, and before there is one the server that is to fork it. With
 has not asked a server yet, or has died before. A launcher, server or process elsewhere is unknown here.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from tidegate.domain.value import Value
 from tidegate.launcher.client import ServerFailed, find_record, interrupt, launch
 from tidegate.launcher.config import SCHEMA, LauncherConfig, config_of
 from tidegate.launcher.place import Place, environment_of, place_of
-from tidegate.launcher.protocol import Launch
+from tidegate.launcher.protocol import SOCKET, Launch
 from tidegate.launcher.records import NO_PROCESS, Records
 from tidegate.spark_jobs.commit.process import ProcessState, shown, state_of, this_process
 
@@ -88,6 +89,7 @@ class TidegateRunLauncher(DefaultRunLauncher):
     ) -> None:
         super().__init__(inst_data)
         self.config = config or LauncherConfig()
+        self._environment: Mapping[str, str] = os.environ
 
     @classmethod
     def config_type(cls) -> dict[str, Any]:
@@ -117,7 +119,7 @@ class TidegateRunLauncher(DefaultRunLauncher):
             run_id=run.run_id,
             instance=serialize_value(self._instance.get_ref()),
             folder=place.folder,
-            environment=environment_of(place.folder),
+            environment=environment_of(place.folder, self._environment),
         )
         try:
             answer = launch(place, request)
@@ -135,8 +137,17 @@ class TidegateRunLauncher(DefaultRunLauncher):
         if note is not None and run.tags.get(LAUNCH) != note:
             self._instance.add_run_tags(run.run_id, {LAUNCH: note})
 
+    def launches_alone(self, run: DagsterRun) -> bool:
+        """Return whether a run server that needs no code server executes a run; not one that is stopped."""
+        place = self._place_of(run)
+        return place is not None and (place.directory / SOCKET).exists()
+
+    def keep_environment(self) -> None:
+        """Launch runs with the environment as it is now, whatever a program changes in this process."""
+        self._environment = dict(os.environ)
+
     def _place_of(self, run: DagsterRun) -> Place | None:
-        return place_of(run, self._instance.root_directory, self.config)
+        return place_of(run, self._instance.root_directory, self.config, self._environment)
 
     def terminate(self, run_id: str) -> bool:
         """Interrupt a run; see `RunLauncher.terminate`."""

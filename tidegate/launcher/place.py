@@ -64,7 +64,9 @@ def servers_of(home: str | Path) -> Path:
     return Path(home) / FOLDER
 
 
-def place_of(run: DagsterRun, home: str, config: LauncherConfig) -> Place | None:
+def place_of(
+    run: DagsterRun, home: str, config: LauncherConfig, environment: Mapping[str, str] = os.environ
+) -> Place | None:
     """Return where a run is executed; None for one that Dagster's default launcher has to launch."""
     code = run.job_code_origin
     if sys.platform not in SUPPORTED or code is None or run.remote_job_origin is None:
@@ -85,14 +87,14 @@ def place_of(run: DagsterRun, home: str, config: LauncherConfig) -> Place | None
         folder=folder,
         module=pointer.module,
         machine=tuple(this_machine()),
-        start={name: value for name, value in os.environ.items() if name.startswith(AT_START)},
+        start={name: value for name, value in environment.items() if name.startswith(AT_START)},
         config=config,
     )
 
 
-def environment_of(folder: str) -> dict[str, str]:
+def environment_of(folder: str, own: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of the runs of a code location: the launcher's, with the location's project."""
-    environment = dict(os.environ)
+    environment = dict(own)
     if (Path(folder) / SETTINGS_FILE).is_file():
         environment[PROJECT_VARIABLE] = folder
     return environment

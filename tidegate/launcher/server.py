@@ -28,7 +28,7 @@ from tidegate.domain.error import UserError
 from tidegate.launcher.children import Children, ended_text
 from tidegate.launcher.client import PLACE_FILE
 from tidegate.launcher.config import Mode
-from tidegate.launcher.execution import Outcome, capture_alone, execute
+from tidegate.launcher.execution import Outcome, capture_alone, execute, open_instance
 from tidegate.launcher.place import Place, environment_of
 from tidegate.launcher.preload import changed_file, loaded_files, preload, preload_instance
 from tidegate.launcher.protocol import SOCKET, Answer, Cancel, Launch, Request, address, receive_line, send
@@ -186,7 +186,8 @@ class RunServer:
 
     def _execute(self, run: Launch) -> bool:
         self._begun(run)
-        return execute(run.run_id, run.instance) is not Outcome.UNFINISHED
+        with open_instance(run.instance) as instance:
+            return execute(run.run_id, instance) is not Outcome.UNFINISHED
 
     def _hire(self, run: Launch) -> tuple[int, socket.socket]:
         ours, theirs = socket.socketpair()

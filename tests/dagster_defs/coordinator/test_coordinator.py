@@ -1,111 +1,29 @@
 """The run coordinator: what is launched at once, what waits in the queue, and that none is launched twice."""
 
-import shutil
-import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
-from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin
+from dagster import DagsterRun, DagsterRunStatus
 from dagster._core.storage.dagster_run import RunOpConcurrency
-from dagster._core.test_utils import MockedRunLauncher, create_run_for_test, instance_for_test
-from dagster._core.workspace.load_target import EmptyWorkspaceTarget
+from dagster._core.test_utils import MockedRunLauncher
 from dagster._daemon.controller import create_daemon_of_type
-from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
 
-from tests.dagster_defs.conftest import KEPT, ONE_FILE, in_postgres, kept_storage
+from tests.dagster_defs.conftest import KEPT, in_postgres, kept_storage
+from tests.dagster_defs.coordinator.queued import PLACES, Queue, queue_in
 from tests.databases import POSTGRES
 from tidegate.dagster_defs.coordinator import coordinator as turn
 from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
 from tidegate.dagster_defs.coordinator.daemon import noted_daemon
 from tidegate.dagster_defs.internals.errors import DagsterUserCodeUnreachableError
-from tidegate.dagster_defs.internals.origins import ModuleCodePointer, RemoteRepositoryOrigin
-from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
+from tidegate.dagster_defs.internals.queue_daemon import QueuedRunCoordinatorDaemon
 from tidegate.spark_jobs.commit.process import this_process
 
 pytestmark = pytest.mark.dagster
 
 QUEUED, STARTING, FAILED = DagsterRunStatus.QUEUED, DagsterRunStatus.STARTING, DagsterRunStatus.FAILURE
-PLACES = 2
-
-
-@dataclass
-class Queue:
-    """An instance with our coordinator, and a launcher of Dagster's that only notes what it launches."""
-
-    instance: DagsterInstance
-    workspace: WorkspaceProcessContext
-
-    @property
-    def launched(self) -> list[str]:
-        """The runs that were launched, in order."""
-        launcher = cast(MockedRunLauncher, self.instance.run_launcher)
-        return [run.run_id for run in launcher.queue()]
-
-    def created(self, **fields: Any) -> DagsterRun:
-        repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("here"), "all")
-        python = RepositoryPythonOrigin(sys.executable, ModuleCodePointer("nothing", "nothing"))
-        return create_run_for_test(
-            self.instance,
-            remote_job_origin=RemoteJobOrigin(repository, "job"),
-            job_code_origin=JobPythonOrigin("job", python),
-            **fields,
-        )
-
-    def submit(self, run: DagsterRun) -> DagsterRunStatus:
-        """Submit a run and return how it is seen then."""
-        returned = self.instance.submit_run(run.run_id, self.workspace.create_request_context())
-        found = self.instance.get_run_by_id(run.run_id)
-        assert found is not None and found.status is returned.status
-        return found.status
-
-    def submit_new(self) -> DagsterRunStatus:
-        return self.submit(self.created())
-
-    def dequeue(self) -> None:
-        """One look of Dagster's daemon into the queue."""
-        assert isinstance(self.instance.run_coordinator, LaunchingCoordinator)
-        seconds = self.instance.run_coordinator.dequeue_interval_seconds
-        list(QueuedRunCoordinatorDaemon(seconds).run_iteration(self.workspace))
-
-    def end(self, run_id: str) -> None:
-        run = self.instance.get_run_by_id(run_id)
-        assert run is not None
-        self.instance.report_run_failed(run)
-
-
-@contextmanager
-def queue_in(folder: Path, config: dict[str, Any], **settings: Any) -> Iterator[Queue]:
-    coordinator = {"module": "tidegate.dagster_defs.coordinator", "class": "LaunchingCoordinator"}
-    overrides = {
-        "run_coordinator": {**coordinator, "config": {"max_concurrent_runs": PLACES, **config}},
-        "run_launcher": {"module": "dagster._core.test_utils", "class": "MockedRunLauncher"},
-        **settings,
-    }
-    with (
-        instance_for_test(overrides=overrides, temp_dir=str(folder)) as instance,
-        WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as workspace,
-    ):
-        yield Queue(instance, workspace)
-
-
-@pytest.fixture
-def home(empty_homes: dict[str, Path], tmp_path: Path) -> Path:
-    shutil.copytree(empty_homes[ONE_FILE], tmp_path, dirs_exist_ok=True)
-    return tmp_path
-
-
-@pytest.fixture
-def queue(home: Path) -> Iterator[Queue]:
-    with queue_in(home, {}, **KEPT) as queue:
-        yield queue
 
 
 def test_runs_are_launched_at_once_while_there_are_places_and_then_queued(queue: Queue) -> None:

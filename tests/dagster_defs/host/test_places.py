@@ -9,7 +9,6 @@ from datetime import timedelta
 
 import pytest
 from dagster import DagsterRun, DagsterRunStatus
-from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
 
 from tests.dagster_defs.host.world import HostWorld, loaded_here
 from tests.dagster_defs.instance import report
@@ -19,6 +18,7 @@ from tidegate.dagster_defs.deployed.tags import REASON
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.host import host
 from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.internals.queue_daemon import QueuedRunCoordinatorDaemon
 from tidegate.dagster_defs.maintenance.due import note_listing
 from tidegate.processes.home import DEVELOPMENT
 from tidegate.scheduler.explain.operations.why import explain_operations

@@ -4,16 +4,18 @@
                               │ yes
                queue empty, fewer than max_concurrent_runs in progress, no limit of tags or pools concerns it?
                     ├── yes ──► note of the launcher ─► STARTING ─► end of the turn ─► launcher
-                    └── no ───► QUEUED: Dagster's daemon launches it, as before
+                    └── no ───► QUEUED
+    a run ends ─► its process: my turn ─► the first run of the queue ─► STARTING, and so on
 
 Dagster's daemon takes from the queue once a second at most, so that a run waits half a second for nothing.
-Submitters decide one at a time (`turn`): they neither launch a run twice nor exceed the limit together. The
-daemon knows nothing of turns. It takes only queued runs, and while one is queued, no submitter launches. It
-can exceed the limit by the runs that were submitted between its count of runs and its look into the queue,
-which follow each other at once. A process that is killed after STARTING leaves a run
-that is found dead within seconds, since the launcher's note names that process (`run.dead_runs`).
+So the process of a run that has ended starts the next one; the daemon starts what is left: after a process
+that was killed at its end, runs of others, runs that limits of tags or pools concern.
+Each process that starts a run decides in turn (`submitters_turn`), the daemon too (`coordinator.queue`):
+they neither launch a run twice nor exceed the limit together. While a run is queued, no submitter launches,
+so that none passes another one. A process that is killed after STARTING leaves a run that is found dead
+within seconds, since the launcher's note names that process (`run.dead_runs`).
 
-The turn of one submitter: of all processes that submit runs to an instance, one at a time decides. A lock
+The turn of one submitter: of all processes that start runs of an instance, one at a time decides. A lock
 of the operating system or of PostgreSQL, so that it ends with the process, however that ends. SQLite files
 are on one machine, and so are the processes that use them.
 
@@ -24,6 +26,7 @@ few seconds, and then they leave the decision to the queue. PostgreSQL ends its 
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
@@ -39,7 +42,8 @@ from dagster import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from tidegate.dagster_defs.coordinator.daemon import note_daemon
+from tidegate.dagster_defs.coordinator.daemon import note_daemon, noted_daemon
+from tidegate.dagster_defs.coordinator.queue import dequeue_in_turn, first_queued
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
     DagsterUserCodeUnreachableError,
@@ -47,6 +51,7 @@ from tidegate.dagster_defs.internals.errors import (
 from tidegate.dagster_defs.internals.launching import LaunchRunContext
 from tidegate.dagster_defs.internals.run_queue import ConcurrencyConfig, SubmitRunContext
 from tidegate.dagster_defs.internals.sql_storages import SqliteRunStorage, SqlRunStorage
+from tidegate.release import release
 from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.store.lock_holder import try_lock
 
@@ -136,6 +141,15 @@ class NotingLauncher(Protocol):
         ...
 
 
+@runtime_checkable
+class LoneLauncher(Protocol):
+    """A launcher that may launch a run from any process."""
+
+    def launches_alone(self, run: DagsterRun) -> bool:
+        """Return whether it launches a run without the server of its code location."""
+        ...
+
+
 class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
     """Dagster's queue, with runs that are launched at once where a place is free.
 
@@ -148,6 +162,7 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
         # Only the daemon asks this, once when it begins; nothing else of ours is called in its process then.
         if self.has_instance:
             note_daemon(self._instance)
+            dequeue_in_turn(_daemons_turn)
         configured = super().dequeue_interval_seconds
         # The daemon takes any number, and Dagster's configuration only whole ones.
         return configured if configured > 1 else cast(int, DEQUEUE_SECONDS)
@@ -162,13 +177,7 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
             if not exclusive or not _has_place(instance, run):
                 instance.report_dagster_event(DagsterEvent.job_enqueue(run), run_id)
                 return run.with_status(DagsterRunStatus.QUEUED)
-            launcher = instance.run_launcher
-            if isinstance(launcher, NotingLauncher):
-                # Before STARTING: without the note a run holds its slots for minutes if this process dies.
-                launcher.note_launch(run)
-            starting = DagsterEvent(DagsterEventType.PIPELINE_STARTING.value, run.job_name)
-            instance.report_dagster_event(starting, run_id)
-            run = _run(instance, run_id)
+            run = _started(instance, run)
         try:
             instance.run_launcher.launch_run(LaunchRunContext(run, context.workspace))
         except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError):
@@ -177,6 +186,67 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
             # The daemon tries again, after its pause and as often as configured.
             instance.report_dagster_event(DagsterEvent.job_enqueue(run), run_id)
         return _run(instance, run_id)
+
+    def start_next(self, began: datetime) -> None:
+        """Start the first run of the queue, since the run of this process has ended and its place is free.
+
+        Runs that this process cannot launch, and limits of tags and pools, are left to Dagster's daemon. So
+        is everything once that has started again: it may have another version, or other settings.
+
+        Args:
+            began: when the run of this process began.
+        """
+        instance = self._instance
+        daemon = noted_daemon(instance)
+        if daemon is None or daemon.version != release() or daemon.since > began:
+            return
+        with submitters_turn(instance) as exclusive:
+            run = first_queued(instance) if exclusive and _are_places_all(instance) else None
+            if run is None or not _may_start(instance, run):
+                return
+            run = _started(instance, run)
+        try:
+            instance.run_launcher.launch_run(LaunchRunContext(run, workspace=None))
+        except Exception as error:  # noqa: BLE001 -- of the next run, not of the one that has ended
+            instance.report_run_failed(run, f"the run could not be launched: {type(error).__name__}: {error}")
+
+
+def _started(instance: DagsterInstance, run: DagsterRun) -> DagsterRun:
+    """Write that a run is launched by this process."""
+    launcher = instance.run_launcher
+    if isinstance(launcher, NotingLauncher):
+        # Before STARTING: without the note a run holds its slots for minutes if this process dies.
+        launcher.note_launch(run)
+    starting = DagsterEvent(DagsterEventType.PIPELINE_STARTING.value, run.job_name)
+    instance.report_dagster_event(starting, run.run_id)
+    return _run(instance, run.run_id)
+
+
+def _are_places_all(instance: DagsterInstance) -> bool:
+    """Return whether the places are all that runs wait for; limits of tags are for the daemon."""
+    queue = instance.get_concurrency_config().run_queue_config
+    return queue is not None and not queue.tag_concurrency_limits
+
+
+def _may_start(instance: DagsterInstance, run: DagsterRun) -> bool:
+    """Return whether a run of the queue has a place, and this process can launch it."""
+    launcher = instance.run_launcher
+    return (
+        isinstance(launcher, LoneLauncher)
+        and launcher.launches_alone(run)
+        and not _is_limited_by_pools(run, instance.get_concurrency_config())
+        and _is_place_free(instance)
+    )
+
+
+@contextmanager
+def _daemons_turn(instance: DagsterInstance) -> Generator[bool]:
+    """Wait for the turn of the daemon, and yield whether a place is free.
+
+    Where there are no turns, or the one that has it hangs, the daemon decides as it does without them.
+    """
+    with submitters_turn(instance) as exclusive:
+        yield not exclusive or _is_place_free(instance)
 
 
 def _has_place(instance: DagsterInstance, run: DagsterRun) -> bool:
@@ -188,11 +258,15 @@ def _has_place(instance: DagsterInstance, run: DagsterRun) -> bool:
     # A run that the daemon takes meanwhile is found in the queue, or counted.
     if instance.get_run_ids(RunsFilter(statuses=[DagsterRunStatus.QUEUED]), limit=1):
         return False
-    if queue.max_concurrent_runs == UNLIMITED:
+    return _is_place_free(instance)
+
+
+def _is_place_free(instance: DagsterInstance) -> bool:
+    queue = instance.get_concurrency_config().run_queue_config
+    most = UNLIMITED if queue is None else queue.max_concurrent_runs
+    if most == UNLIMITED:
         return True
-    if not queue.max_concurrent_runs:
-        return False
-    return instance.get_runs_count(RunsFilter(statuses=IN_PROGRESS)) < queue.max_concurrent_runs
+    return bool(most) and instance.get_runs_count(RunsFilter(statuses=IN_PROGRESS)) < most
 
 
 def _is_limited_by_pools(run: DagsterRun, config: ConcurrencyConfig) -> bool:

@@ -48,6 +48,11 @@ def prepare(instance: DagsterInstance) -> None:
     instance.optimize_for_webserver(
         statement_timeout=STATEMENT_MILLISECONDS, pool_recycle=RECYCLE_SECONDS, max_overflow=OVERFLOW
     )
+    keep_answers(instance)
+
+
+def keep_answers(instance: DagsterInstance) -> None:
+    """Let an instance keep its answers."""
     # An instance may wrap its storages; the wrapped ones are asked.
     runs: Any = getattr(instance.run_storage, "run_storage", instance.run_storage)
     events: Any = getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)

@@ -16,9 +16,10 @@ from pathlib import Path
 from resource import getpagesize
 
 import msgspec
+from dagster import DagsterInstance
 
 from tidegate.launcher.config import LauncherConfig
-from tidegate.launcher.execution import Outcome, execute
+from tidegate.launcher.execution import Outcome, execute, open_instance
 from tidegate.launcher.preload import changed_file, loaded_files
 from tidegate.launcher.protocol import Launch, receive_line
 from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
@@ -44,6 +45,7 @@ class Worker:
         self._files = loaded_files()
         self._since, self._runs = time.monotonic(), 0
         self._first_size: int | None = None
+        self._instance: tuple[object, DagsterInstance] | None = None
 
     def work(self) -> bool:
         """Execute runs until this worker is to end."""
@@ -71,7 +73,8 @@ class Worker:
     def _execute(self, run: Launch) -> Done:
         self._enter(run)
         try:
-            outcome = execute(run.run_id, run.instance, lambda: self._say(RunOver(run_id=run.run_id)))
+            instance = self._instance_of(run)
+            outcome = execute(run.run_id, instance, lambda: self._say(RunOver(run_id=run.run_id)))
         finally:
             # A cancel that comes too late must not end the run after it; SIGTERM ends an idle worker.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -87,6 +90,15 @@ class Worker:
         os.environ.update(run.environment)
         seed()
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _instance_of(self, run: Launch) -> DagsterInstance:
+        """Return the instance of a run: that of the run before, with its connections, if it is the same."""
+        key = run.instance, run.environment
+        if self._instance is None or self._instance[0] != key:
+            if self._instance is not None:
+                self._instance[1].dispose()
+            self._instance = key, open_instance(run.instance)
+        return self._instance[1]
 
     def _as_good_as_new(self, run: Launch) -> bool:
         # Spark's own Python processes keep the project's modules too: a change of one needs another Spark.
