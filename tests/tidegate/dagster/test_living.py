@@ -56,8 +56,12 @@ def start() -> Iterator[Start]:
     def begin(home: Path, mark: str = "", name: str = "dagster-daemon") -> int:
         environment = {**os.environ, "DAGSTER_HOME": str(home), STARTED_BY: mark}
         command = [name, "-c", "import time; time.sleep(600)"]
-        started.append(subprocess.Popen(command, executable=sys.executable, env=environment))
-        return started[-1].pid
+        process = subprocess.Popen(command, executable=sys.executable, env=environment)
+        started.append(process)
+        while not Path(f"/proc/{process.pid}/environ").read_bytes():
+            # Its program is being loaded: for a moment it has neither a name nor variables.
+            time.sleep(0.01)
+        return process.pid
 
     yield begin
     for each in started:
