@@ -84,7 +84,9 @@ def test_keys_zoom_buttons_move_and_an_app_folds(page: Page) -> None:
     page.locator('.tl-track a[tabindex="0"]').focus()
     page.keyboard.press("+")
     page.wait_for_url("**from=**")
+    zoomed = page.url
     page.get_by_role("button", name="Later").click()
+    page.wait_for_url(lambda url: url != zoomed)
     page.get_by_role("button", name="Now", exact=True).click()
     expect(page.locator(".tl-overlay .now")).to_have_count(1)
     fold = page.locator(".tl-fold")

@@ -169,7 +169,8 @@ def _instances(
             job = None if (ref, key) in found else named_instance(work, ref, scheduled, key)
             if job is not None:
                 found[ref, key] = job
-    return found
+    waiting = [place for place, job in found.items() if job.waiting]
+    return found | dict(zip(waiting, work.as_known(found[place] for place in waiting), strict=True))
 
 
 def _ranges(times: Sequence[datetime]) -> Iterator[tuple[datetime, datetime]]:

@@ -197,8 +197,15 @@ class WorkingSet:
 
     def waiting_jobs(self, refs: Collection[str]) -> list[Job]:
         """Return every waiting job of some schedules, by `opened_at` and id."""
-        found = self._flushed.jobs(schedules=refs, states=WAITING)
-        return [self._jobs.get(job.id, job) for job in found]
+        return self.as_known(self._flushed.jobs(schedules=refs, states=WAITING))
+
+    def as_known(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return jobs of the store as this set has them; others would be new to it when they change."""
+        known = list(jobs)
+        for job in known:
+            if job.id not in self._jobs:
+                self._cache_job(job)
+        return [self._jobs[job.id] for job in known]
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """Return the number of taken slots of each resource. Every resource has an entry."""
@@ -257,9 +264,8 @@ class WorkingSet:
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """Make the jobs that are blocked on any of these resources due at an instant of this set."""
-        for job in sorted(self._flushed.jobs(blocked_on=resources), key=lambda job: job.id):
-            known = self._jobs.get(job.id, job)
-            self.put_jobs([msgspec.structs.replace(known, next_check_at=at)])
+        blocked = sorted(self._flushed.jobs(blocked_on=resources), key=lambda job: job.id)
+        self.put_jobs([msgspec.structs.replace(job, next_check_at=at) for job in self.as_known(blocked)])
 
     def put_edges(self, job: str, upstream: Collection[str]) -> None:
         """Record the upstream instances of an instance."""

@@ -111,7 +111,7 @@ def test_a_host_that_renews_its_lease_while_dagster_is_asked_has_no_other_clock(
     """Dagster takes seconds to answer on a busy machine."""
     state = alive.dagster_state(load_settings())
 
-    def renewed(settings: object) -> DagsterState | str:
+    def renewed(*_: object, **__: object) -> DagsterState | str:
         store = beating.store()
         with store.transaction() as transaction:
             take(transaction, "shop", "machine/1/m/b/s/9", datetime.now(UTC) + timedelta(seconds=7))
