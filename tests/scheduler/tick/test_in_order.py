@@ -173,3 +173,16 @@ def test_a_cancelled_head_of_the_queue_holds_up_nobody():
     world.tick("10:05")
     assert running(world, "s") == [days(3)[2]]
     assert world.jobs("s", JobState.PENDING_LAUNCH)[0].decided_at == at("10:05")
+
+
+def test_a_job_that_leaves_its_queue_to_wait_for_something_else_keeps_its_events():
+    """One tick frees its slot while its window is closed, and then opens the window."""
+    window = "window: {from: '10:05', to: '10:01', timezone: UTC}"
+    world = World(ONE_BY_ONE.replace("[{concurrency", f"[{{{window}}}, {{concurrency"))
+    world.arrive("10:00", "raw", *days(2))
+    world.tick("10:00")
+    ended(world, "10:02", "s", days(1)[0])
+    assert len(world.tick("10:06").launched) == 1
+    (job,) = (each for each in world.jobs("s") if each.key == days(2)[1])
+    assert job.launch is not None
+    assert {dataset: tuple(keys) for dataset, keys in job.launch.manifest.items()} == {"raw": (days(2)[1],)}

@@ -26,11 +26,11 @@ class OpenJobs:
 
     Args:
         jobs: all jobs of the set as they are now, by id.
-        add: puts a job that was read into the set, which notes it here (`note`).
+        add: puts jobs that were read into the set, which notes them here (`note`).
     """
 
     def __init__(
-        self, transaction: EngineTransaction, jobs: Mapping[str, Job], add: Callable[[Job], None]
+        self, transaction: EngineTransaction, jobs: Mapping[str, Job], add: Callable[[Sequence[Job]], object]
     ) -> None:
         self._transaction = transaction
         self._jobs = jobs
@@ -84,9 +84,7 @@ class OpenJobs:
         parts = [open_place(ref, key) for ref, key in missing if key is not None and ref not in whole]
         found = [*self._transaction.jobs(schedules=whole, states=WAITING)] if whole else []
         found += self._transaction.jobs(open_for=parts) if parts else ()
-        for job in found:
-            if job.id not in self._jobs:
-                self._add(job)
+        self._add(found)
 
 
 def _places(event: Event, listener: Subscription, state: ScheduleState, app: App) -> set[Place]:

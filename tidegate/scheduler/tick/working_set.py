@@ -57,7 +57,7 @@ class WorkingSet:
         self._records: dict[str, dict[str, Any]] = {}
         self._states: dict[str, ScheduleState] = {}
         self._jobs: dict[str, Job] = {}
-        self.open_jobs = OpenJobs(transaction, self._jobs, self._cache_job)
+        self.open_jobs = OpenJobs(transaction, self._jobs, self.as_known)
         self.held = HeldEvents(transaction, self.flush)
         self.last = LastLaunches(transaction)
         self._slots: dict[str, int] = {}
@@ -138,7 +138,7 @@ class WorkingSet:
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> list[Job]:
         """Return the first jobs of a queue behind a place, in launch order."""
-        return [self._jobs.get(job.id, job) for job in self._flushed.queued_jobs(queue, after, limit)]
+        return self.as_known(self._flushed.queued_jobs(queue, after, limit))
 
     def mark_looked_at(self, queues: Collection[str]) -> None:
         """Let queues rest until they are woken again; call it once their jobs are decided."""
