@@ -13,10 +13,13 @@ import pytest
 from dagster import DagsterEvent, DagsterEventType, DagsterRunStatus
 
 from tests.doubles.dead_process import of_a_dead_process
-from tests.launcher.quick import Quick
+from tests.launcher.quick import PROGRAMS, Quick
+from tidegate.dagster_defs.coordinator import LaunchingCoordinator
+from tidegate.dagster_defs.coordinator.daemon import note_daemon
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import deployed_plan
 from tidegate.dagster_defs.deployed.tags import LAUNCH
+from tidegate.dagster_defs.internals.instance import ConfigurableClassData
 from tidegate.dagster_defs.internals.launching import WorkerStatus
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, end_dead_runs
 from tidegate.launcher.config import LauncherConfig
@@ -28,6 +31,21 @@ from tidegate.spark_jobs.commit.process import ProcessState, is_gone
 pytestmark = pytest.mark.dagster
 
 SETTLED = timedelta(seconds=SETTLED_SECONDS + 5)
+
+
+KILLED_AT_THE_NEXT_LAUNCH = """
+
+
+def done(spark, inputs, params):
+    import signal
+
+    from tidegate.launcher import launcher
+
+    while not Path("go-on").exists():
+        time.sleep(0.05)
+    launcher.launch = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    return {}
+"""
 
 
 def sweep(quick: Quick, after: timedelta) -> list[str]:
@@ -52,6 +70,39 @@ def test_a_run_whose_launcher_was_killed_right_after_its_start_is_found(
     (said,) = sweep(quick, SETTLED)
     assert said.endswith("ended before a run server had it")
     assert quick.ended(run_id).status is DagsterRunStatus.FAILURE
+
+
+def test_a_process_that_is_killed_before_it_launches_the_next_run_takes_no_place(
+    quick: Quick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the end of its run it has written STARTING for the next one, and dies before it launches that."""
+    quick.programs.write_text(PROGRAMS + KILLED_AT_THE_NEXT_LAUNCH)
+    data = ConfigurableClassData(
+        "tidegate.dagster_defs.coordinator", "LaunchingCoordinator", "max_concurrent_runs: 1"
+    )
+    ref = quick.instance.get_ref()._replace(run_coordinator_data=data)
+    coordinator = LaunchingCoordinator(max_concurrent_runs=1)
+    coordinator.register_instance(quick.instance)
+    monkeypatch.setattr(quick.instance, "_run_coordinator", coordinator)
+    monkeypatch.setattr(type(quick.instance), "get_ref", lambda _: ref)
+    note_daemon(quick.instance)
+    first, second, third = (quick.launch("done") for _ in range(3))
+
+    (quick.folder / "go-on").touch()
+    quick.until("the start", lambda: quick.run(second).status is DagsterRunStatus.STARTING)
+    record = quick.record(first)
+    assert record is not None
+    quick.until("the kill", lambda: is_gone(record.process))
+    assert quick.run(first).status is DagsterRunStatus.SUCCESS
+    assert quick.record(second) is None
+    coordinator.start_next(datetime.now(UTC))
+    assert quick.run(third).status is DagsterRunStatus.QUEUED, "the place is taken"
+
+    (said,) = sweep(quick, SETTLED)
+    assert said.endswith("ended before a run server had it")
+    assert quick.ended(second).status is DagsterRunStatus.FAILURE
+    coordinator.start_next(datetime.now(UTC))
+    assert quick.ended(third).status is DagsterRunStatus.SUCCESS
 
 
 def test_a_run_that_is_killed_with_its_server_is_found(quick: Quick) -> None:

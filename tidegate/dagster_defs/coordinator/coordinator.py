@@ -24,7 +24,7 @@ few seconds, and then they leave the decision to the queue. PostgreSQL ends its 
 """
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tidegate.dagster_defs.coordinator.daemon import note_daemon, noted_daemon
 from tidegate.dagster_defs.coordinator.queue import dequeue_in_turn, first_queued
+from tidegate.dagster_defs.coordinator.run_rows import RunRows
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
     DagsterUserCodeUnreachableError,
@@ -186,6 +187,20 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
             # The daemon tries again, after its pause and as often as configured.
             instance.report_dagster_event(DagsterEvent.job_enqueue(run), run_id)
         return _run(instance, run_id)
+
+    def enqueue(self, runs: Sequence[DagsterRun]) -> bool:
+        """Put runs of an instance whose rows are written together into the queue, in one turn.
+
+        Nothing is done where the first may be launched at once, which is for `submit_run`.
+
+        Returns:
+            Whether none of them is to be submitted any more.
+        """
+        with submitters_turn(self._instance) as exclusive:
+            if exclusive and _has_place(self._instance, runs[0]):
+                return False
+            RunRows(self._instance).enqueue(runs)
+        return True
 
     def start_next(self, began: datetime) -> None:
         """Start the first run of the queue, since the run of this process has ended and its place is free.

@@ -3,15 +3,17 @@
 run key (job, attempt) ─► run id ─► snapshots of job and plan ─► row in the table of runs
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid5
 
 # What Dagster's sensor daemon uses for the same purpose (dagster/_daemon/sensor.py).
 from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus
 
+from tidegate.dagster_defs.coordinator.run_rows import Noting
 from tidegate.dagster_defs.internals.errors import DagsterRunAlreadyExists
+from tidegate.dagster_defs.internals.new_runs import RunDomain
 from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 from tidegate.dagster_defs.internals.remote_jobs import (
     CodeLocation,
@@ -64,28 +66,44 @@ def create_run(
     Args:
         origin: of the repository in the workspaces of others, if another one than it was loaded by.
     """
-    job = new.job
-    remote = job.get_remote_origin() if origin is None else origin.get_job_origin(job.name)
     try:
-        return instance.create_run(
-            job_name=job.name,
-            run_id=new.run_id,
-            run_config=new.config,
-            status=DagsterRunStatus.NOT_STARTED,
-            tags=new.tags,
-            root_run_id=None,
-            parent_run_id=None,
-            step_keys_to_execute=None,
-            execution_plan_snapshot=new.plan,
-            job_snapshot=job.job_snapshot,
-            parent_job_snapshot=job.parent_job_snapshot,
-            asset_selection=new.assets,
-            asset_check_selection=None,
-            resolved_op_selection=job.resolved_op_selection,
-            op_selection=None,
-            remote_job_origin=remote,
-            job_code_origin=job.get_python_origin(),
-            asset_graph=repository.asset_graph,
-        )
+        return _create(instance.create_run, repository, new, origin)
     except DagsterRunAlreadyExists:
         return instance.get_run_by_id(new.run_id)
+
+
+def note_run(noting: Noting, repository: RemoteRepository, new: NewRun) -> None:
+    """Let an instance note what Dagster writes to create a run; only its snapshots are written now."""
+    # It has what Dagster calls of an instance here.
+    domain = RunDomain(cast(DagsterInstance, noting))
+    _create(domain.create_run, repository, new)
+
+
+def _create(
+    create: Callable[..., DagsterRun],
+    repository: RemoteRepository,
+    new: NewRun,
+    origin: RemoteRepositoryOrigin | None = None,
+) -> DagsterRun:
+    job = new.job
+    remote = job.get_remote_origin() if origin is None else origin.get_job_origin(job.name)
+    return create(
+        job_name=job.name,
+        run_id=new.run_id,
+        run_config=new.config,
+        status=DagsterRunStatus.NOT_STARTED,
+        tags=new.tags,
+        root_run_id=None,
+        parent_run_id=None,
+        step_keys_to_execute=None,
+        execution_plan_snapshot=new.plan,
+        job_snapshot=job.job_snapshot,
+        parent_job_snapshot=job.parent_job_snapshot,
+        asset_selection=new.assets,
+        asset_check_selection=None,
+        resolved_op_selection=job.resolved_op_selection,
+        op_selection=None,
+        remote_job_origin=remote,
+        job_code_origin=job.get_python_origin(),
+        asset_graph=repository.asset_graph,
+    )

@@ -206,7 +206,10 @@ class Host:
         """
         done: list[LaunchRequest] = []
         active = self.active
-        offered = self._steps.launches(store, LAUNCHES_PER_LOOP)
+        offered = list(self._steps.launches(store, LAUNCHES_PER_LOOP))
+        ours = [(launch, request) for launch, request in offered if isinstance(request, RunRequest)]
+        if self._holds_since(store, active):
+            self._runs.create([(request, self._tags(request, launch)) for launch, request in ours])
         for launch, request in offered:
             if not self._holds_since(store, active):
                 # Another host or a dispatcher has been active, and offers the rest again.
@@ -221,7 +224,7 @@ class Host:
             except Exception as error:  # noqa: BLE001 -- of this launch alone, or of all
                 text = f"{type(error).__name__}: {error}"
                 if would_meet_every_launch(error):
-                    return [launch, *(each for each, _ in offered)], text
+                    return [each for each, _ in offered[len(done) :]], text
                 self._steps.reject(store, launch, Invalid(text))
             done.append(launch)
         return done, ""

@@ -5,18 +5,24 @@
 
 The run id is computed from the run key, so a second creation fails in the table of runs, whichever process
 makes it. After a crash between creation and submission the next offer of the job submits the run.
+
+What one loop launches is created together, and queued together where no place is free
+(`coordinator.run_rows`).
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
-from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, RunRequest
-from sqlalchemy.exc import InterfaceError, OperationalError
+from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, EventLogEntry, RunRequest
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.coordinator.coordinator import LaunchingCoordinator
+from tidegate.dagster_defs.coordinator.run_rows import Noting, RunRows, writes_together
 from tidegate.dagster_defs.deployed.names import DISPATCHER
 from tidegate.dagster_defs.deployed.tags import PROJECT
 from tidegate.dagster_defs.existing.creation import not_loaded
-from tidegate.dagster_defs.existing.new_run import NewRun, create_run, run_id_of, snapshots
+from tidegate.dagster_defs.existing.new_run import NewRun, create_run, note_run, run_id_of, snapshots
 from tidegate.dagster_defs.host.questions import Loading, Questions
 from tidegate.dagster_defs.internals.errors import (
     DagsterCodeLocationLoadError,
@@ -67,6 +73,7 @@ class Runs:
         self._project = project
         self._workspace = workspace
         self._snapshots: dict[object, tuple[RemoteJob, ExecutionPlanSnapshot]] = {}
+        self._created: dict[str, DagsterRun | Exception] = {}
         self._location: CodeLocation | None = None
         self._questions = Questions()
         self._loading = Loading(workspace)
@@ -95,6 +102,32 @@ class Runs:
         state = self._instance.get_instigator_state(sensor.get_remote_origin_id(), sensor.selector_id)
         return state is not None and state.status is InstigatorStatus.STOPPED
 
+    def create(self, requests: Sequence[tuple[RunRequest, Mapping[str, str]]]) -> None:
+        """Create the runs of some requests together, where that is possible; `submit` them next.
+
+        What is wrong with one of them is raised when it is submitted.
+        """
+        self._created.clear()
+        coordinator = self._instance.run_coordinator
+        if len(requests) < 2 or not isinstance(coordinator, LaunchingCoordinator):
+            return
+        if not writes_together(self._instance):
+            return
+        context = self._workspace.create_request_context()
+        runs, planned = list[DagsterRun](), list[EventLogEntry]()
+        for request, tags in requests:
+            try:
+                noting = Noting(self._instance)
+                note_run(noting, *self._new_run(request, tags, context))
+                runs += noting.runs
+                planned += noting.entries
+            except Exception as error:  # noqa: BLE001 -- raised where the host handles it
+                self._created[run_id_of(request.run_key or "")] = error
+        with suppress(IntegrityError):
+            # Created by another host at this moment, they are found one by one.
+            created = RunRows(self._instance).create(runs, planned)
+            self._created |= {run.run_id: run for run in created}
+
     def submit(self, request: RunRequest, tags: Mapping[str, str]) -> str | None:
         """Create and submit the run of a request.
 
@@ -107,21 +140,33 @@ class Runs:
         Raises:
             NotLoaded: the code location cannot make the run yet.
         """
-        run_id = run_id_of(request.run_key or "")
         context = self._workspace.create_request_context()
-        run = self._create(run_id, request, tags, context)
+        run = self._created.pop(run_id_of(request.run_key or ""), None)
+        if isinstance(run, Exception):
+            raise run
+        if run is None:
+            run = create_run(self._instance, *self._new_run(request, tags, context))
+        elif run.status is DagsterRunStatus.NOT_STARTED and self._enqueue(run):
+            return run.run_id
         if run is None or run.status is not DagsterRunStatus.NOT_STARTED:
             return None
         self._instance.submit_run(run.run_id, context)
         return run.run_id
 
-    def _create(
-        self,
-        run_id: str,
-        request: RunRequest,
-        tags: Mapping[str, str],
-        context: BaseWorkspaceRequestContext,
-    ) -> DagsterRun | None:
+    def _enqueue(self, run: DagsterRun) -> bool:
+        """Put a run and all that were created after it into the queue, unless a place is free for it."""
+        after = [each for each in self._created.values() if isinstance(each, DagsterRun)]
+        new = [each for each in (run, *after) if each.status is DagsterRunStatus.NOT_STARTED]
+        coordinator = self._instance.run_coordinator
+        if not isinstance(coordinator, LaunchingCoordinator) or not coordinator.enqueue(new):
+            return False
+        queued = {each.run_id: each.with_status(DagsterRunStatus.QUEUED) for each in new}
+        self._created |= queued
+        return True
+
+    def _new_run(
+        self, request: RunRequest, tags: Mapping[str, str], context: BaseWorkspaceRequestContext
+    ) -> tuple[RemoteRepository, NewRun]:
         location, repository = self._find(context)
         job, plan = self._snapshot(location, repository, str(request.job_name), request.asset_selection)
         tags = {
@@ -133,10 +178,14 @@ class Runs:
             **DagsterRun.tags_for_sensor(repository.get_sensor(DISPATCHER)),
         }
         selection = None if request.asset_selection is None else frozenset(request.asset_selection)
-        new = NewRun(
-            run_id=run_id, job=job, plan=plan, config=request.run_config, tags=tags, assets=selection
+        return repository, NewRun(
+            run_id=run_id_of(request.run_key or ""),
+            job=job,
+            plan=plan,
+            config=request.run_config,
+            tags=tags,
+            assets=selection,
         )
-        return create_run(self._instance, repository, new)
 
     def _find(self, context: BaseWorkspaceRequestContext) -> tuple[CodeLocation, RemoteRepository]:
         """Return the code location with the dispatcher of the project.

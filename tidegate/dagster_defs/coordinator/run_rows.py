@@ -1,0 +1,239 @@
+"""The rows of many new runs, written together: few transactions instead of a dozen for each run.
+
+    create    runs and their tags │ planned events and their assets │       a bar is a COMMIT
+    enqueue   events "queued" │ runs are QUEUED │
+
+What the rows say is Dagster's decision (`Noting`), and they are those that it would write itself. As it does,
+a row says that its run is queued after an event has said so. After a crash at a bar a run is NOT_STARTED, and
+the next offer of its job submits it, like any run that was created and not submitted.
+
+It writes into our storage in SQLite (`dagster_defs.sqlite`) and into PostgreSQL. With any other one, as
+Dagster's SQLite with a file for each run, each run is created and submitted by itself.
+"""
+
+import time
+from abc import ABCMeta
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, cast
+
+import sqlalchemy as sa
+from dagster import (
+    DagsterEvent,
+    DagsterEventType,
+    DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
+    EventLogEntry,
+    RunsFilter,
+    serialize_value,
+)
+
+from tidegate.dagster_defs.internals.new_runs import (
+    ASSET_KEY_INDEX_COLS,
+    AssetKeyTable,
+    DynamicPartitionsStore,
+)
+from tidegate.dagster_defs.internals.sql_storages import (
+    RunsTable,
+    RunTagsTable,
+    SqlEventLogStorage,
+    SqlEventLogStorageTable,
+    SqlRunStorage,
+)
+from tidegate.dagster_defs.sqlite.storage import KeptEventLog, KeptRunStorage
+
+ASSET_PLANNED = DagsterEventType.ASSET_MATERIALIZATION_PLANNED
+CHECK_PLANNED = DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
+
+_NEW = DagsterRunStatus.NOT_STARTED
+
+_QUEUE = (
+    sa.update(RunsTable)
+    # A run that is cancelled at this moment stays so.
+    .where(RunsTable.c.run_id == sa.bindparam("run"), RunsTable.c.status == _NEW.value)
+    .values(
+        status=DagsterRunStatus.QUEUED.value,
+        run_body=sa.bindparam("body"),
+        update_timestamp=sa.bindparam("at"),
+    )
+)
+
+
+class Noting:
+    """Dagster's instance, which notes the runs and events that it is to write.
+
+    Attributes:
+        runs: in the order in which they were to be written.
+        entries: events, likewise.
+    """
+
+    def __init__(self, instance: DagsterInstance) -> None:
+        self.runs: list[DagsterRun] = []
+        self.entries: list[EventLogEntry] = []
+        self.run_storage = _NotingRuns(instance.run_storage, self.runs)
+        self._instance = instance
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._instance, name)
+
+    def report_dagster_event(self, *given: Any, **named: Any) -> None:
+        """Make the entry of an event as Dagster does, see `DagsterInstance.report_dagster_event`."""
+        report: Callable[..., None] = DagsterInstance.report_dagster_event
+        report(self, *given, **named)
+
+    def handle_new_event(self, event: EventLogEntry, **_batch: Any) -> None:
+        """Note an event."""
+        self.entries.append(event)
+
+
+# Dagster asks whether it is one, where the partitions of an asset may be dynamic; it answers as the instance.
+cast(ABCMeta, DynamicPartitionsStore).register(Noting)
+
+
+class _NotingRuns:
+    def __init__(self, storage: Any, runs: list[DagsterRun]) -> None:
+        self._storage = storage
+        self._runs = runs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+    def add_run(self, run: DagsterRun) -> DagsterRun:
+        self._runs.append(run)
+        return run
+
+
+class RunRows:
+    """The tables of the runs and of the events of an instance."""
+
+    def __init__(self, instance: DagsterInstance) -> None:
+        """Args:
+        instance: one with `writes_together`.
+        """
+        self._instance = instance
+        # How a storage makes the values of a row is not public.
+        self._runs: Any = _runs_of(instance)
+        self._events: Any = _events_of(instance)
+
+    def create(self, runs: Sequence[DagsterRun], planned: Iterable[EventLogEntry]) -> list[DagsterRun]:
+        """Write runs, and the events of what they plan.
+
+        Returns:
+            The runs; those that exist already as they are, and nothing of them is written.
+
+        Raises:
+            IntegrityError: another process has created one of them at this moment; none is written.
+        """
+        found = self._runs.get_runs(RunsFilter(run_ids=[run.run_id for run in runs]))
+        existing: dict[str, DagsterRun] = {run.run_id: run for run in found}
+        new, now = [run for run in runs if run.run_id not in existing], datetime.now(UTC)
+        with self._runs.connect() as connection, _one_transaction(connection):
+            rows = [self._runs._get_run_insertion_values(run, now) for run in new]
+            _insert(connection, RunsTable, rows)
+            tags = [(run.run_id, tag) for run in new for tag in run.tags_for_storage().items()]
+            rows = [{"run_id": run_id, "key": key, "value": value} for run_id, (key, value) in tags]
+            _insert(connection, RunTagsTable, rows)
+        self._add_events(entry for entry in planned if entry.run_id not in existing)
+        return [existing.get(run.run_id, run) for run in runs]
+
+    def enqueue(self, runs: Sequence[DagsterRun]) -> None:
+        """Put into the queue what was not submitted yet, in this order; in the turn of the submitter."""
+        new = self._not_submitted([run.run_id for run in runs])
+        queued = [run for run in runs if run.run_id in new]
+        if not queued:
+            return
+        noting, now = Noting(self._instance), time.time()
+        for run in queued:
+            noting.report_dagster_event(DagsterEvent.job_enqueue(run), run.run_id, timestamp=now)
+        self._add_events(noting.entries)
+        rows = [
+            {
+                "run": run.run_id,
+                "body": serialize_value(run.with_status(DagsterRunStatus.QUEUED)),
+                "at": datetime.fromtimestamp(now, UTC),
+            }
+            for run in queued
+        ]
+        with self._runs.connect() as connection, _one_transaction(connection):
+            connection.execute(_QUEUE, rows)
+
+    def _not_submitted(self, run_ids: Collection[str]) -> set[str]:
+        is_new = RunsTable.c.run_id.in_(run_ids) & (RunsTable.c.status == _NEW.value)
+        with self._runs.connect() as connection:
+            return set(connection.execute(sa.select(RunsTable.c.run_id).where(is_new)).scalars())
+
+    def _add_events(self, entries: Iterable[EventLogEntry]) -> None:
+        """Add events in this order; those of checks have rows of their own, which Dagster writes."""
+        for is_check, together in groupby(entries, lambda entry: entry.dagster_event_type is CHECK_PLANNED):
+            if is_check:
+                for entry in together:
+                    self._events.store_event(entry)
+            else:
+                self._add_together(list(together))
+
+    def _add_together(self, entries: Sequence[EventLogEntry]) -> None:
+        planned = [entry for entry in entries if entry.dagster_event_type is ASSET_PLANNED]
+        # An asset has its last event. By its key, so that two writers never wait for each other.
+        last = {key.to_string(): entry for entry in planned if (key := entry.get_dagster_event().asset_key)}
+        with self._events.index_connection() as connection, _one_transaction(connection):
+            _insert(
+                connection, SqlEventLogStorageTable, [self._events._event_to_row(each) for each in entries]
+            )
+            known = self._update_assets(connection, last)
+        for key in sorted(last.keys() - known):
+            # Of the event's id, what is planned leaves no trace at its asset.
+            self._events.store_asset_event(last[key], 0)
+
+    def _update_assets(self, connection: sa.Connection, last: Mapping[str, EventLogEntry]) -> set[str]:
+        """Note the last events of the assets that are known, and return these."""
+        if not last:
+            return set()
+        column, has_times = AssetKeyTable.c.asset_key, self._events.has_secondary_index(ASSET_KEY_INDEX_COLS)
+        known = set(connection.execute(sa.select(column).where(column.in_(sorted(last)))).scalars())
+        if known:
+            rows = [
+                {"key": key, **self._events._get_asset_entry_values(last[key], 0, has_times)}
+                for key in sorted(known)
+            ]
+            names = rows[0].keys() - {"key"}
+            update = sa.update(AssetKeyTable).where(column == sa.bindparam("key"))
+            connection.execute(update.values({name: sa.bindparam(name) for name in names}), rows)
+        return known
+
+
+def writes_together(instance: DagsterInstance) -> bool:
+    """Return whether the rows of an instance can be written together."""
+    runs, events = _runs_of(instance), _events_of(instance)
+    if isinstance(runs, KeptRunStorage) and isinstance(events, KeptEventLog):
+        return True
+    if not isinstance(runs, SqlRunStorage) or not isinstance(events, SqlEventLogStorage):
+        return False
+    with runs.connect() as of_runs, events.index_connection() as of_events:
+        return of_runs.dialect.name == of_events.dialect.name == "postgresql"
+
+
+def _runs_of(instance: DagsterInstance) -> object:
+    # An instance may wrap its storages.
+    return getattr(instance.run_storage, "run_storage", instance.run_storage)
+
+
+def _events_of(instance: DagsterInstance) -> object:
+    return getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)
+
+
+@contextmanager
+def _one_transaction(connection: sa.Connection) -> Generator[None]:
+    """Commit at the end what is written inside: on PostgreSQL, Dagster commits each statement."""
+    if connection.in_transaction():
+        yield
+        return
+    with connection.execution_options(isolation_level="READ COMMITTED").begin():
+        yield
+
+
+def _insert(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.execute(sa.insert(table), rows)
