@@ -6,7 +6,7 @@ from tests.worlds.world import DATASETS, app_of, compiled_app
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import HARMLESS
 from tidegate.compiler.reader import read
-from tidegate.compiler.rules.channels import channel_diagnostics
+from tidegate.compiler.rules.named_settings import NamedSettings, diagnose_named_settings
 from tidegate.domain.model.shared import KINDS, channels_of
 
 SCHEDULE = "s: {program: p, trigger: {partitions: {dataset: raw}}, alerts: %s}"
@@ -65,6 +65,7 @@ def test_channels_are_looked_up_in_whatever_form_they_are_written(written: str, 
     text = f"app: a\nschedules: {{s: {{alerts: {written}}}}}\n"
     root, _ = read("a.yaml", text.encode())
     assert root is not None
-    found = channel_diagnostics(root, {"ops"}, "a.yaml", text)
+    known = NamedSettings(channels=frozenset({"ops"}))
+    found = diagnose_named_settings(root, known, "a.yaml", text)
     assert [each.code for each in found] == ["N319"] * len(unknown)
     assert [name for name, each in zip(unknown, found, strict=True) if f'"{name}"' in each.summary] == unknown

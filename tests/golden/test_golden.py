@@ -7,6 +7,7 @@
     rules.toml           the rules that the project adds
     jobs_kept.txt        how long finished jobs are kept
     channels.txt         the channels of its settings
+    clusters.txt         the clusters of its settings
     lost.txt             schedules that the builder leaves out without a word: the fault that S199 is for
     imports.txt          the programs are imported, too
     locations.json       what loaded locations have answered of its programs
@@ -37,6 +38,7 @@ from tidegate.compiler.render.diagnostics.text import diagnostics_text, summary_
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
 from tidegate.compiler.rules.house import NO_RULES
+from tidegate.compiler.rules.named_settings import NamedSettings
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.dagster_defs.compare.question import Answers
 from tidegate.domain.duration import parse_duration
@@ -105,15 +107,14 @@ def compiled(folder: Path) -> Compilation:
     if (folder / "rules.toml").exists():
         lint = tomllib.loads((folder / "rules.toml").read_text())["lint"]
         rules = house_rules(Path("rules.toml"), LintSection(rules=lint["rules"]))
-    listed = folder / "channels.txt"
-    channels = listed.read_text().split() if listed.exists() else None
+    named = NamedSettings(channels=_names(folder / "channels.txt"), clusters=_names(folder / "clusters.txt"))
     kept = folder / "jobs_kept.txt"
     found = compile_paths(
         files,
         today=today,
         formats=formats,
         rules=rules,
-        channels=channels,
+        named=named if named != NamedSettings() else None,
         jobs_kept=parse_duration(kept.read_text().strip()) if kept.exists() else None,
     )
     if (folder / "locations.json").exists():
@@ -121,6 +122,10 @@ def compiled(folder: Path) -> Compilation:
         answers = msgspec.json.decode((folder / "locations.json").read_bytes(), type=Answers)
         return with_answers(found, answers, folder, required=False)
     return check_imports(found, folder) if (folder / "imports.txt").exists() else found
+
+
+def _names(file: Path) -> frozenset[str]:
+    return frozenset(file.read_text().split() if file.exists() else ())
 
 
 def lose(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

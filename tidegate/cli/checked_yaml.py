@@ -66,6 +66,7 @@ def check_yaml(
     from contextlib import nullcontext
 
     from tidegate.compiler.rules.house import NO_RULES
+    from tidegate.compiler.rules.named_settings import NamedSettings
     from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
     from tidegate.compiler.scope.formats import NO_FORMATS, Formats
     from tidegate.project.compile_cache import CompileCache
@@ -91,7 +92,11 @@ def check_yaml(
             everywhere=everywhere,
             variables=variables_of(settings),
             rules=NO_RULES if settings is None else settings.rules,
-            channels=None if settings is None else settings.channels,
+            named=(
+                None
+                if settings is None
+                else NamedSettings(channels=settings.channels, clusters=settings.clusters)
+            ),
             project=None if settings is None else settings.project,
             jobs_kept=None if settings is None else settings.retention.finished_jobs,
             namespaces=(

@@ -1,8 +1,9 @@
 """The outline of a file: its nodes that are needed once the file is built.
 
-The rules that see all files, and the checks of channels and imports, look at few places of a file: its name,
-its tasks with their upstream tasks, the programs with what is imported, `alerts`, former names, and each name
-with a namespace. They get these alone, so a file whose app is known already need not be read for them.
+The rules that see all files, and the checks of channels, clusters and imports, look at few places of a file:
+its name, its tasks with their upstream tasks, the programs with their clusters and what is imported,
+`alerts`, former names, and each name with a namespace. They get these alone, so a file whose app is known
+already need not be read for them.
 """
 
 from collections.abc import Mapping
@@ -32,7 +33,7 @@ _FILE: Shape = {
     "datasets": {EACH: {**_ALERTS, "checks": {EACH: {"run": WHOLE}}}},
     "schedules": {EACH: _ALERTS},
     "tasks": {EACH: {ITSELF: WHOLE, **_ALERTS, "program": WHOLE, "depends_on": WHOLE}},
-    "programs": {EACH: {"run": WHOLE, "reads": {EACH: {"incremental": WHOLE}}}},
+    "programs": {EACH: {"run": WHOLE, "cluster": WHOLE, "reads": {EACH: {"incremental": WHOLE}}}},
 }
 
 

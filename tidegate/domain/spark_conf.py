@@ -1,10 +1,13 @@
-"""Spark properties that a program may not set, because tables or other programs rely on them. Pure.
+"""Where a program's Spark runs, and the properties that it may not set. Pure.
 
-Lint refuses them (`compiler.builders.program`), and the session sets `FIXED` whatever anybody else says
-(`spark_jobs.session`).
+Tables or other programs rely on those: lint refuses them (`compiler.builders.program`), and the session sets
+`FIXED` whatever anybody else says (`spark_jobs.session`).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MASTER = "spark.master"
 
 FIXED: Mapping[str, str] = {
     # Instants are spelled as partition keys in the zone of their dimension, starting from UTC.
@@ -26,7 +29,7 @@ FIXED: Mapping[str, str] = {
 """Properties that the layout of tables depends on. They override those of a project."""
 
 OF_THE_PROJECT = (
-    "spark.master",
+    MASTER,
     "spark.submit.deployMode",
     "spark.app.name",
     "spark.sql.extensions",
@@ -38,6 +41,34 @@ OF_THE_PROJECT = (
 
 CATALOGS = "spark.sql.catalog."
 """Prefix of the properties of catalogs, which belong to the project as well."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """A section `[spark.clusters.NAME]` of the settings: what differs there from `[spark]`.
+
+    Attributes:
+        master: Spark's master URL; "" for that of `[spark]`.
+        conf: Spark properties, over those of `[spark.conf]`.
+        history_url: address of Spark's history server; "" for that of `[spark]`.
+    """
+
+    master: str = ""
+    conf: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    history_url: str = ""
+
+    def over(self, conf: Mapping[str, str]) -> dict[str, str]:
+        """Return the properties of a program that runs there, the master among them.
+
+        Args:
+            conf: the program's own, which come last.
+        """
+        return {**self.conf, **({MASTER: self.master} if self.master else {}), **conf}
+
+
+def is_one_process(master: str) -> bool:
+    """Return whether driver and executors of a master are one process, with the same modules and jars."""
+    return master == "local" or master.startswith("local[")
 
 
 def fault_of(name: str) -> str | None:

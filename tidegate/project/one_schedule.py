@@ -14,8 +14,8 @@ from tidegate.compiler.compile_one import compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.reader.json_text import JsonText
 from tidegate.compiler.render.written import written_schedule
-from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import house_diagnostics
+from tidegate.compiler.rules.named_settings import NamedSettings, diagnose_named_settings
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_others
@@ -81,13 +81,14 @@ def broken_rules(
 ) -> tuple[Diagnostic, ...]:
     """Return what breaks a rule of the project, if anything breaks one whose severity is error.
 
-    Channels that the settings do not have are among them.
+    Channels and clusters that the settings do not have are among them.
 
     Args:
         only: the schedule that a call is about; the others of the app are deployed already.
     """
     lines = document.text.split("\n")
-    named = channel_diagnostics(document.root, settings.channels, app.name, document.text)
+    known = NamedSettings(channels=settings.channels, clusters=settings.clusters)
+    named = diagnose_named_settings(document.root, known, app.name, document.text)
     broken = named + house_diagnostics(
         [app],
         settings.rules,

@@ -17,6 +17,9 @@ def spark_settings(settings: Settings) -> SparkSettings:
     return SparkSettings(
         master=settings.spark_master,
         conf=settings.spark_conf,
+        clusters=settings.spark_clusters,
+        history_url=settings.spark_history_url,
+        project=settings.project,
         iceberg=IcebergSettings(
             warehouse=str(settings.warehouse),
             catalog=settings.iceberg_catalog,

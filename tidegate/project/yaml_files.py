@@ -4,7 +4,7 @@ The compiler does not read files. An unreadable file becomes a diagnostic, so th
 diagnostics of the other files are still reported.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.kept_file import Cache
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
-from tidegate.compiler.rules.channels import channel_diagnostics
 from tidegate.compiler.rules.house import NO_RULES, HouseRules, house_diagnostics
+from tidegate.compiler.rules.named_settings import NamedSettings, diagnose_named_settings
 from tidegate.compiler.rules.namespaces import NO_NAMESPACES, Namespaces
 from tidegate.compiler.scope.formats import NO_FORMATS, Formats
 from tidegate.compiler.scope.others import Known, nothing_known
@@ -53,7 +53,7 @@ def compile_paths(
     everywhere: bool = True,
     variables: Mapping[str, str] | None = None,
     rules: HouseRules = NO_RULES,
-    channels: Collection[str] | None = None,
+    named: NamedSettings | None = None,
     namespaces: Namespaces = NO_NAMESPACES,
     project: Path | None = None,
     jobs_kept: timedelta | None = None,
@@ -68,7 +68,7 @@ def compile_paths(
         jobs_kept, cache: see `compile_files`.
         drafts: files and folders that are not deployed; the project's rules do not count there.
         rules: the project's own, beside those of the language.
-        channels: the names of the channels that `alerts` may name; None: any.
+        named: the channels and clusters that may be named; None: any.
         project: the folder to which the files that the YAML names are relative; default: `base`, or the
             working folder.
     """
@@ -91,15 +91,15 @@ def compile_paths(
     )
     apps = [app for app in compilation.models().values() if app.at is None or app.at.file not in not_deployed]
     broken = house_diagnostics(apps, rules, lambda at: _line(files.contents, at))
-    unheard = [
+    unknown = [
         diagnostic
         for each in compilation.apps.values()
         if each.file not in not_deployed
-        for diagnostic in channel_diagnostics(
-            each.outline, channels, each.file, files.contents.get(each.file, b"").decode("utf-8")
+        for diagnostic in diagnose_named_settings(
+            each.outline, named, each.file, files.contents.get(each.file, b"").decode("utf-8")
         )
     ]
-    found = (*files.diagnostics, *compilation.diagnostics, *broken, *unheard)
+    found = (*files.diagnostics, *compilation.diagnostics, *broken, *unknown)
     together = sorted(found, key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 

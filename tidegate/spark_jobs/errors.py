@@ -19,6 +19,10 @@ class JavaNotFound(SparkJobError):
     """Java 17, which Spark needs, was not found."""
 
 
+class ClusterRefused(SparkJobError):
+    """A Spark cluster cannot run what its driver runs: another Spark or Python, or no task at all."""
+
+
 class ProgramError(SparkJobError):
     """The program cannot be imported, or did not return its outputs."""
 

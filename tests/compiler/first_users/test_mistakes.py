@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.rules.channels import channel_diagnostics
+from tidegate.compiler.rules.named_settings import NamedSettings, diagnose_named_settings
 
 ENERGY = (Path(__file__).parent / "energy.yaml").read_text(encoding="utf-8")
 
@@ -175,7 +175,8 @@ def test_an_unquoted_time_is_a_time():
 def test_an_unknown_channel_names_the_channels():
     text = ENERGY.replace("[chat]", "[slack]")
     root = compile_files({"energy.yaml": text.encode()}).apps["energy"].root
-    (found,) = channel_diagnostics(root, ["chat"], "energy.yaml", text)
+    known = NamedSettings(channels=frozenset({"chat"}))
+    (found,) = diagnose_named_settings(root, known, "energy.yaml", text)
     assert (found.code, found.at.line, found.at.column) == ("N319", 5, 10)
     assert 'got "slack"' in found.summary
     assert found.hint == "channels here: chat"

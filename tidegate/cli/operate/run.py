@@ -163,11 +163,15 @@ def _run(
 
     from tidegate.cli.commits.project import now
     from tidegate.dagster_defs.run.failure_text import failure_text
+    from tidegate.project.spark import spark_settings
     from tidegate.scheduler.launch.by_hand import note_run_by_hand
     from tidegate.spark_jobs.programs.params import Params
     from tidegate.spark_jobs.runner import run_program
+    from tidegate.spark_jobs.session.executor_code import program_properties
+    from tidegate.spark_jobs.session.executors import linked
     from tidegate.spark_jobs.session.session import program_conf
 
+    datasets, spark = plan.app.datasets, spark_settings(project.settings)
     began = now()
     with project.store.transaction() as transaction:
         names = (plan.run_id, plan.app.name, plan.program.name)
@@ -180,14 +184,14 @@ def _run(
         job=plan.run_id,
     )
     try:
-        with program_conf(plan.program.spark_conf):
+        with program_conf(program_properties(spark, plan.program, datasets)):
             return run_program(
-                project.spark,
+                linked(project.spark, spark.history_of(plan.program.cluster), _print_link),
                 project.warehouse,
                 project.commits,
                 app=plan.app.name,
                 program=plan.program,
-                datasets=plan.app.datasets,
+                datasets=datasets,
                 elsewhere=plan.elsewhere,
                 params=params,
                 commit=plan.commit,
@@ -202,6 +206,10 @@ def _run(
             f"{plan.ref} failed: {failure_text(error, Path(project.settings.project))}",
             "nothing is published; `tidegate commits list` shows what is promised and not finished",
         ) from error
+
+
+def _print_link(link: str) -> None:
+    print_line(f"Spark: {link}", err=True)
 
 
 def _print_plan(plan: Plan, project: "CommitsProject", format: Format) -> None:

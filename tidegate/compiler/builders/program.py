@@ -42,6 +42,7 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
         incremental={} if exists else _incremental(node, scope),
+        cluster=node.text("cluster"),
         spark_conf=_spark_conf(node, scope),
         evaluate_once=_evaluate_once(node, len(writes), scope),
         timeout=duration_at(node.get("timeout"), scope),

@@ -112,6 +112,7 @@ REMEDIES: dict[str, str] = {
     "N318": "Keep `maintenance` in one app.",
     "N319": "Correct the name, or add the channel to `tidegate.toml`.",
     "N320": "Write the namespace that the hint names, or leave it out: `app/name`.",
+    "N321": "Correct the name, or add the section `[spark.clusters.NAME]` to `tidegate.toml`.",
     "N330": "Write `{{ args.NAME }}` where the config needs it, or delete the argument.",
     "N331": "Correct one of the keys, or name the dataset that exists.",
     "N332": "Correct the name of the job or of the location, or add the job there.",

@@ -165,6 +165,11 @@ DATASET_CODES: dict[str, Entry] = {
         "`alerts` of an app, a dataset, a schedule or a task names channels of `tidegate.toml`, of"
         " `[alerts.channels]` there or in an environment. An alert for another one is not sent.",
     ),
+    "N321": error(
+        "unknown cluster",
+        "`cluster` of a program names a section `[spark.clusters.NAME]` of `tidegate.toml`, there or in an"
+        " environment. A program without it runs on `[spark]`.",
+    ),
     "L419": error(
         "nothing to watch",
         "`watch` is for landed files: a dataset with a `path` that no program of the app writes.",

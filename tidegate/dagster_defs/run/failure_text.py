@@ -34,6 +34,8 @@ from tidegate.spark_jobs.java.cause import innermost_cause
 _BEGINS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^ {2,}File "(?P<file>[^"]+)", line (?P<line>\d{1,9})(?:,|$)')
 _OF_JAVA = "\tat "
+_OF_EXECUTORS = re.compile(r"^.*/\w+-[0-9a-f]{20}\.zip/")
+"""Where a module of the project is on an executor (`spark_jobs/session/executor_code.py`)."""
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib/python3\.\d+/|/pyspark\.zip/")
 """Files of libraries, on whatever machine the worker runs."""
 
@@ -96,7 +98,10 @@ def failure_text(error: BaseException, project: Path) -> str:
         first = first[: TEXT_CHARACTERS - 1] + "…"
     place = user_place(error)
     if in_worker is not None:
-        place = _deepest(in_worker.frames) or place
+        here = [(Path(_OF_EXECUTORS.sub(f"{project}/", str(file))), line) for file, line in in_worker.frames]
+        place = _deepest(here) or place
+        if first.startswith("ModuleNotFoundError"):
+            first += ". Executors have the project's packages; what else they need: tidegate docs spark"
     if place is None:
         return first
     file, line = place

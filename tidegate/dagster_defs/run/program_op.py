@@ -9,7 +9,7 @@ work. Exactly the published partitions are materialised, with the size of each p
 own event: metadata of an output would be copied to all partitions and counted many times.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ from dagster import (
     DataVersion,
     Failure,
     MaterializeResult,
+    MetadataValue,
     RetryRequested,
 )
+from pyspark.sql import SparkSession
 
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.deployed.location import Location
@@ -36,6 +38,7 @@ from tidegate.dagster_defs.deployed.tags import (
     REPAIRS,
     job_of,
 )
+from tidegate.dagster_defs.internals.execution import EngineEventData
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.check_events import evaluation, results
 from tidegate.dagster_defs.run.column_lineage import column_lineage
@@ -46,7 +49,7 @@ from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.launch_input import without_text
-from tidegate.domain.model import Dataset
+from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.run_report import note_failure
 from tidegate.scheduler.store.error import StoreAway
@@ -61,6 +64,8 @@ from tidegate.spark_jobs.errors import (
 )
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.runner import run_program
+from tidegate.spark_jobs.session.executor_code import program_properties
+from tidegate.spark_jobs.session.executors import linked
 from tidegate.spark_jobs.session.session import program_conf, session
 
 STEP_RETRIES = 2
@@ -111,9 +116,9 @@ def _run(
         location.open_store, location.clock, context.instance, own=work.commit, run_id=context.run.run_id
     )
     try:
-        with program_conf(assets.program.spark_conf):
+        with program_conf(program_properties(location.spark, assets.program, assets.datasets)):
             published = run_program(
-                lambda: session(location.spark),
+                _session(context, location, assets.program),
                 location.warehouse,
                 commits,
                 app=assets.app.name,
@@ -135,6 +140,18 @@ def _run(
             patiently(lambda: cleaning.request(store, location.project))
         raise _failure(context, location, work, expected) from error
     return work, published
+
+
+def _session(
+    context: AssetExecutionContext, location: Location, program: Program
+) -> Callable[[], SparkSession]:
+    """Return what gives the session of a run, and links the run to what Spark shows of it."""
+
+    def note(link: str) -> None:
+        data = EngineEventData({"Spark": MetadataValue.url(link)})
+        context.instance.report_engine_event(f"Spark: {link}", context.run, data)
+
+    return linked(lambda: session(location.spark), location.spark.history_of(program.cluster), note)
 
 
 def _failure(

@@ -223,7 +223,8 @@ class Program(Value, kw_only=True):
         sql: in place of a function a query for each output; a later one may read an earlier output.
         incremental: the datasets of which it reads only the data that is new since its last commit. True
             if the dataset's format finds the new data, else the dotted path of a module that does.
-        spark_conf: Spark properties of its runs, over those of the project.
+        cluster: the section `[spark.clusters.NAME]` that its runs use; "" for `[spark]`.
+        spark_conf: Spark properties of its runs, over those of the cluster.
         evaluate_once: how what several outputs share is kept, so that it is evaluated once for all of them.
         timeout: a run that takes longer is terminated and has failed; None for no limit.
         renamed_from: former names; the first one that is deployed goes on under this name.
@@ -236,6 +237,7 @@ class Program(Value, kw_only=True):
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     incremental: dict[str, bool | str] = {}
+    cluster: str = ""
     spark_conf: dict[str, str] = {}
     evaluate_once: EvaluateOnce = "cache"
     timeout: timedelta | None = None

@@ -1,4 +1,4 @@
-"""Addresses in the settings: of the store, Spark, folders on a cluster and the Dagster UI, each checked."""
+"""Addresses in the settings: of the store, folders on a cluster, pages of others, each checked."""
 
 import os
 import re
@@ -12,24 +12,13 @@ MAY_LACK_HOST = ("file", "hdfs", "viewfs")
 
 
 def webserver(file: Path, url: str, key: str = "dagster.webserver_url") -> str:
-    """Check the URL of a page, of Dagster's UI or of the board, and return it without a trailing slash."""
+    """Check the URL of a page, such as that of Dagster's UI, and return it without a trailing slash."""
     if url and not url.startswith(("http://", "https://")):
         raise SettingsError(
             f'{file}: {key} must be a URL, got "{url}"',
-            f'write for example {key.partition(".")[2]} = "http://127.0.0.1:3000"',
+            f'write for example {key.rpartition(".")[2]} = "http://127.0.0.1:3000"',
         )
     return url.rstrip("/")
-
-
-def master(file: Path, master: str) -> str:
-    """Check the master URL of Spark and return it."""
-    if not re.fullmatch(r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|\w+://.+", master):
-        raise SettingsError(
-            f"{file}: spark.master must be a Spark master URL, got {master!r:.100}",
-            'write "local[*]", "spark://host:7077", "yarn", "k8s://https://host:port" or '
-            '"local-cluster[workers,cores,megabytes]"',
-        )
-    return master
 
 
 def folder_url(file: Path, key: str, url: str) -> str:

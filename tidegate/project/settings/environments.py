@@ -109,13 +109,13 @@ def profiles_of(file: Path, content: Content) -> dict[str, Content]:
     return profiles
 
 
-def channels_of(file: Path, content: Content) -> frozenset[str]:
-    """Return the names of the channels for alerts that a settings file has, in any of its environments."""
+def names_of(file: Path, content: Content, section: str, key: str) -> frozenset[str]:
+    """Return the names in a table of a settings file, such as `[alerts.channels]`, of all environments."""
     found: set[str] = set()
     for sections in (content, *profiles_of(file, content).values()):
-        section = sections.get("alerts", {})
-        channels = section.get("channels", {}) if isinstance(section, dict) else {}
-        found |= channels.keys() if isinstance(channels, dict) else set()
+        written = sections.get(section, {})
+        named = written.get(key, {}) if isinstance(written, dict) else {}
+        found |= named.keys() if isinstance(named, dict) else set()
     return frozenset(found)
 
 

@@ -158,6 +158,24 @@ class SparkSection(Section, frozen=True, kw_only=True):
             "Further properties of Spark, in a section `[spark.conf]`.",
         ),
     ] = {}
+    history_url: Annotated[
+        str,
+        text_of(
+            "https://history.example.com",
+            "Address of Spark's history server: a run links to its application there. Empty: to the interface"
+            " of its driver, while it runs.",
+        ),
+    ] = ""
+    clusters: Annotated[
+        Table,
+        key_of(
+            "a table",
+            '{ large = { master = "spark://host:7077" } }',
+            "What programs name by `cluster`, each in a section `[spark.clusters.NAME]` with `master`, `conf`"
+            " and `history_url`: what is missing there is that of `[spark]`, and properties come over"
+            " `[spark.conf]`. A program whose cluster only another environment has runs on `[spark]`.",
+        ),
+    ] = {}
 
 
 class IcebergSection(Section, frozen=True, kw_only=True):

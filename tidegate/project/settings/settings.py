@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.table_format import DatasetFormat
+from tidegate.domain.spark_conf import Cluster
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings.addresses import folder_url, is_in, master, store_url, webserver
+from tidegate.project.settings.addresses import folder_url, is_in, store_url, webserver
 from tidegate.project.settings.decode import check_sections, decode
 from tidegate.project.settings.environments import (
     Content,
     Resolved,
-    channels_of,
     chosen_environment,
     merged,
+    names_of,
     read_content,
     resolve,
 )
@@ -65,6 +66,7 @@ class Settings:
         unset: what is left out because a variable is not set; see `load_settings`.
         sign_on: how people sign in; None where they do not.
         channels: the names of the channels for alerts, of all environments: the YAML is the same for each.
+        clusters: the same of Spark's clusters; `spark_clusters` are those of this environment.
     """
 
     project: Path
@@ -82,6 +84,8 @@ class Settings:
     default_format: DatasetFormat
     spark_master: str
     spark_conf: Mapping[str, str] = field(repr=False)
+    spark_history_url: str = ""
+    spark_clusters: Mapping[str, Cluster] = field(default_factory=dict[str, Cluster])
     iceberg_packages: str
     iceberg_catalog: Mapping[str, str] = field(repr=False)
     dagster_home: Path
@@ -100,6 +104,7 @@ class Settings:
     unset: tuple[str, ...] = ()
     alerts: "Alerting"
     channels: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()
 
     @property
     def serve_url(self) -> str:
@@ -173,7 +178,9 @@ def _of_content(
         settings = _settings(file, found, store_is_given=is_given, is_own=same and not is_given)
     except SettingsError as error:
         raise SettingsError(found.shown(error.message), found.shown(error.hint)) from None
-    return replace(settings, channels=channels_of(file, content) | settings.alerts.channels.keys())
+    channels = names_of(file, content, "alerts", "channels") | settings.alerts.channels.keys()
+    clusters = names_of(file, content, "spark", "clusters") | settings.spark_clusters.keys()
+    return replace(settings, channels=channels, clusters=clusters)
 
 
 def find_settings_file(start: Path | None = None) -> Path:
@@ -199,8 +206,8 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
     # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.project.settings.alerts import alerts_of
     from tidegate.project.settings.engine_values import house_rules, kept
+    from tidegate.project.settings.spark import clusters_of, spark_of
     from tidegate.spark_jobs.files.scheme import scheme_of
-    from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault
 
     found = decode(file, resolved.content)
     project = file.parent
@@ -217,11 +224,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         return folder_url(file, key, text) if scheme_of(text) else path("warehouse", key, text, example)
 
     warehouse = path_or_url("path", found.warehouse.path, '"warehouse"')
-    catalog = _flat(file, "iceberg.catalog", found.iceberg.catalog)
-    fault = catalog_fault(catalog, str(warehouse))
-    if fault is not None:
-        raise SettingsError(f"{file}: {fault[0]}", fault[1])
-    conf = _flat(file, "spark.conf", found.spark.conf)
+    spark = spark_of(file, found.spark)
     drafts = (path("project", "undeployed", at, '["schedules/drafts"]') for at in found.project.undeployed)
     url = store_url(file, found.store.url, is_given=store_is_given)
     return Settings(
@@ -237,11 +240,13 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         store_url=url,
         warehouse=warehouse,
         paths_from=path_or_url("paths_from", found.warehouse.paths_from, '"."'),
-        default_format=_default_format(found, conf),
-        spark_master=master(file, found.spark.master),
-        spark_conf=conf,
+        default_format=_default_format(found, spark.conf),
+        spark_master=spark.master,
+        spark_conf=spark.conf,
+        spark_history_url=spark.history_url,
+        spark_clusters=clusters_of(file, found.spark),
         iceberg_packages=found.iceberg.packages,
-        iceberg_catalog=catalog,
+        iceberg_catalog=_catalog(file, found, str(warehouse)),
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
         tick_seconds=found.dagster.tick_seconds,
         webserver_url=webserver(file, found.dagster.webserver_url),
@@ -264,6 +269,17 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
             ui=webserver(file, found.dagster.webserver_url),
         ),
     )
+
+
+def _catalog(file: Path, found: SettingsFile, warehouse: str) -> dict[str, str]:
+    from tidegate.project.settings.spark import flat
+    from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault
+
+    catalog = flat(f"{file}: iceberg.catalog", found.iceberg.catalog)
+    fault = catalog_fault(catalog, warehouse)
+    if fault is not None:
+        raise SettingsError(f"{file}: {fault[0]}", fault[1])
+    return catalog
 
 
 def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> DatasetFormat:
@@ -312,19 +328,3 @@ def _timezone(file: Path, name: str) -> str:
             'write for example timezone = "America/New_York" below [project]',
         )
     return name
-
-
-def _flat(file: Path, place: str, table: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return nested settings of another program by dotted names, quoted in the TOML or not."""
-    flat: dict[str, str] = {}
-    for key, value in table.items():
-        name = prefix + key
-        if isinstance(value, dict):
-            flat |= _flat(file, place, value, name + ".")
-        elif isinstance(value, bool):
-            flat[name] = str(value).lower()
-        elif isinstance(value, str | int | float):
-            flat[name] = str(value)
-        else:
-            raise SettingsError(f"{file}: {place} {name} is {value!r:.100}", f'write "{name}" = "..."')
-    return flat

@@ -20,12 +20,13 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from tidegate.domain.spark_conf import FIXED
-from tidegate.spark_jobs.errors import OutputError
+from tidegate.domain.spark_conf import FIXED, MASTER, Cluster, is_one_process
+from tidegate.spark_jobs.errors import OutputError, SparkJobError
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.jvm import send_without_delay
+from tidegate.spark_jobs.session.executors import check_executors
 from tidegate.spark_jobs.session.java import java_home
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
@@ -37,8 +38,12 @@ JAVA_OPTIONS = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}" + (
 )
 """The driver's options, which are read when its JVM starts, so Spark's own start-up lines are silent too."""
 
+NO_PROPERTIES: Mapping[str, str] = {}
+LOOPBACK = "127.0.0.1"
+UI = "spark.ui.enabled"
+
 DEFAULTS: Mapping[str, str] = {
-    "spark.ui.enabled": "false",
+    UI: "false",
     "spark.ui.showConsoleProgress": "false",
     # Most daily tables are small: 200 shuffle partitions would be 200 almost empty tasks.
     "spark.sql.shuffle.partitions": "4",
@@ -46,6 +51,9 @@ DEFAULTS: Mapping[str, str] = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 """Defaults that a project may change in its settings."""
+
+PYTHON_FILES = "spark.submit.pyFiles"
+"""Modules for Python on the executors. A session that has more of them than a program needs serves it too."""
 
 JVM_ENDS_SECONDS = 30
 """How long to wait for a JVM that was asked to end, before it is killed."""
@@ -64,6 +72,10 @@ _started: dict[str, str] = {}
 program that Spark was started for, which every session of it has at first."""
 
 
+_variables: dict[str, str] = {}
+"""The variables of this process that a session has set for its JVM."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SparkSettings:
     """The settings of a Spark session.
@@ -73,12 +85,26 @@ class SparkSettings:
         conf: Spark properties, for example {"spark.driver.memory": "2g"}.
         app_name: shown in Spark's own logs and UI.
         iceberg: settings of Iceberg and its catalog; None for a session without Iceberg.
+        clusters: what programs may name in place of this master.
+        history_url: address of Spark's history server, without a slash at its end; "" if it is not set.
+        project: the folder whose packages executors get; None: they get none.
     """
 
     master: str = "local[*]"
     conf: Mapping[str, str] = field(default_factory=dict[str, str])
     app_name: str = "tidegate"
     iceberg: IcebergSettings | None = None
+    clusters: Mapping[str, Cluster] = field(default_factory=dict[str, Cluster])
+    history_url: str = ""
+    project: Path | None = None
+
+    def cluster(self, name: str) -> Cluster:
+        """Return a cluster; this master where `name` is "", or no cluster of this environment."""
+        return self.clusters.get(name, Cluster())
+
+    def history_of(self, name: str) -> str:
+        """Return the address of the history server of a cluster; "" if there is none."""
+        return self.cluster(name).history_url or self.history_url
 
 
 @contextmanager
@@ -103,6 +129,7 @@ def session(settings: SparkSettings) -> SparkSession:
     Raises:
         JavaNotFound: Java 17 was not found.
         OutputError: the warehouse is a folder, and Spark's default file system is not local.
+        ClusterRefused: the executors of the cluster run another Spark or Python.
     """
     with _lock:
         known = sessions.get(os.getpid())
@@ -114,10 +141,13 @@ def session(settings: SparkSettings) -> SparkSession:
         # A stopped context has no `_jsc`; PySpark has no public API for that.
         if known is not None and known.sparkContext._jsc is not None:
             changed = {name for name, _ in _wanted.items() ^ _applied.items()}
+            if _python_files(_wanted) <= _python_files(_applied):
+                changed.discard(PYTHON_FILES)
             if not changed:
                 return known
             if all(known.conf.isModifiable(name) for name in changed):
-                return _kept(_changed(known, settings, changed))
+                files = {name: file for name, file in _applied.items() if name == PYTHON_FILES}
+                return _kept(_changed(known, settings, changed), files)
             _end(known)
         if sessions and known is None:
             forget_jvm()
@@ -126,6 +156,10 @@ def session(settings: SparkSettings) -> SparkSession:
         for look in started_hooks:
             look(started)
         return started
+
+
+def _python_files(conf: Mapping[str, str]) -> set[str]:
+    return {file for file in conf.get(PYTHON_FILES, "").split(",") if file}
 
 
 def active_session() -> SparkSession | None:
@@ -147,10 +181,10 @@ def _forget_ended() -> None:
             forget_jvm()
 
 
-def _kept(started: SparkSession) -> SparkSession:
+def _kept(started: SparkSession, of_its_spark: Mapping[str, str] = NO_PROPERTIES) -> SparkSession:
     sessions.clear()
     sessions[os.getpid()] = started
-    _replace(_applied, _wanted)
+    _replace(_applied, {**_wanted, **of_its_spark})
     return started
 
 
@@ -199,32 +233,59 @@ def _end(known: SparkSession) -> None:
 
 def properties(settings: SparkSettings) -> dict[str, str]:
     """Return the Spark properties of a session, without those of this machine's network and logs."""
-    conf = {**DEFAULTS, **settings.conf, **_wanted, **FIXED}
+    master = _master(settings)
+    # A cluster has an interface of its own, and the run links to that of its driver.
+    defaults = {**DEFAULTS, **({} if is_one_process(master) else {UI: "true"})}
+    conf = {**defaults, **settings.conf, **_wanted, **FIXED}
+    conf.pop(MASTER, None)
     if settings.iceberg is not None:
-        conf |= iceberg_conf(settings.iceberg, settings.master, conf)
+        conf |= iceberg_conf(settings.iceberg, master, conf)
     return conf
+
+
+def _master(settings: SparkSettings) -> str:
+    return _wanted.get(MASTER, settings.master)
 
 
 def _start(settings: SparkSettings) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
+    conf, master = properties(settings), _master(settings)
     # Workers must use this Python, not the first one in the PATH. On other machines its path may differ.
-    os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
-    conf = properties(settings)
-    if settings.master.startswith("local"):
+    _set_variable("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
+    _set_variable("PYSPARK_DRIVER_PYTHON", sys.executable)
+    _set_variable("SPARK_LOCAL_IP", LOOPBACK if master.startswith("local") else None)
+    if master.startswith("local"):
         # Everything runs on this machine, so it must work even if its host name does not resolve.
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        conf.setdefault("spark.driver.host", "127.0.0.1")
-        conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
+        conf.setdefault("spark.driver.host", LOOPBACK)
+        conf.setdefault("spark.driver.bindAddress", LOOPBACK)
     conf.setdefault("spark.driver.extraJavaOptions", JAVA_OPTIONS)
+    builder = SparkSession.Builder().master(master).appName(settings.app_name)
     for name, value in conf.items():
         builder = builder.config(name, value)
+    before = list(sys.path)
     started = builder.getOrCreate()
+    # PySpark puts the files for executors first. The driver's own modules are those of its machine.
+    sys.path[:] = [*before, *(place for place in sys.path if place not in before)]
     send_without_delay(started)
-    if settings.iceberg is not None:
-        _refuse_two_places(started, settings.iceberg.warehouse)
+    try:
+        if settings.iceberg is not None:
+            _refuse_two_places(started, settings.iceberg.warehouse)
+        if not is_one_process(master):
+            check_executors(started, master)
+    except SparkJobError:
+        _end(started)
+        raise
     return started
+
+
+def _set_variable(name: str, value: str | None) -> None:
+    """Set a variable for the JVM, unless the user has; what the session before had set is not the user's."""
+    if os.environ.get(name) != _variables.get(name):
+        return
+    _variables.pop(name, None)
+    os.environ.pop(name, None)
+    if value is not None:
+        _variables[name] = os.environ[name] = value
 
 
 def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
@@ -232,7 +293,6 @@ def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
     context: Any = spark.sparkContext
     default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///"))
     if scheme_of(warehouse) == "" and scheme_of(default) != "file":
-        spark.stop()
         raise OutputError(
             f"the warehouse is the local folder {warehouse}, but Spark would look for it on {default}",
             f'write path = "{default.rstrip("/")}/..." in [warehouse] of tidegate.toml, or path = '

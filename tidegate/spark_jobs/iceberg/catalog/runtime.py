@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from tidegate.domain.spark_conf import is_one_process
 from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
 
 CATALOG = "tidegate"
@@ -79,8 +80,8 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     elif _brought(conf):
         # Two runtimes in one session clash, so the installed one stays out.
         pass
-    elif master == "local" or master.startswith("local["):
-        # Driver and executors are one process, so the jar need not be copied.
+    elif is_one_process(master):
+        # The jar need not be copied.
         found["spark.driver.extraClassPath"] = _joined(
             conf, "spark.driver.extraClassPath", str(runtime_jar()), ":"
         )
