@@ -23,7 +23,6 @@ from tests.databases import postgres_url as postgres_url
 from tests.databases import really_migrated as really_migrated
 from tests.databases import sql_url as sql_url
 from tests.effort import much
-from tests.interpreted import INTERPRETED
 from tidegate.demo.class_archive import archive_file, java_options
 
 if TYPE_CHECKING:
@@ -224,9 +223,10 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
 
     It interprets its queries and writes no checksum files: for a few rows, compiling a query and starting two
     processes for each file (Hadoop's `chmod`) cost more than the query. Runs of the demo and of the other
-    tests with a daemon have Spark as it is.
+    tests with a daemon have Spark as it is. TESTS_MASTER names a cluster (tests/spark_jobs/cluster).
     """
     from tests.java_names import ask_each_once
+    from tests.spark_jobs.cluster.standalone import SMALL
     from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
     from tidegate.spark_jobs.java.jvm import java_classes
     from tidegate.spark_jobs.session.session import SparkSettings, session
@@ -234,8 +234,8 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     ask_each_once()
     started = session(
         SparkSettings(
-            master="local[1]",
-            conf={"spark.driver.memory": "1g", **INTERPRETED},
+            master=os.environ.get("TESTS_MASTER", "local[1]"),
+            conf={**SMALL, "spark.driver.memory": "1g"},
             iceberg=IcebergSettings(warehouse=str(iceberg_warehouse)),
         )
     )

@@ -4,149 +4,25 @@ Executors have Spark and no checkout. What the project's modules compute there m
 pandas computes it, also after a worker or a driver has died while tasks were writing.
 """
 
-import os
-import signal
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
-from textwrap import dedent
-from time import monotonic, sleep
 
-import pandas as pd
 import pytest
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
-from tests.crashes.processes import SIGKILL, end, fork, in_child
-from tests.effort import longer
-from tests.spark_jobs.cluster.standalone import SMALL, Standalone, children_of, standalone
-from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
-from tidegate.domain.spark_conf import Cluster
-from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.sql.open import open_sql_store
-from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
+from tests.crashes.processes import end, fork, in_child
+from tests.spark_jobs.cluster.shop import FILES, Shop, kill_driver
+from tests.spark_jobs.cluster.standalone import Standalone, standalone
+from tests.spark_jobs.flights.app import FlightsProject
+from tests.spark_jobs.flights.reference import Reference
 from tidegate.spark_jobs.errors import ClusterRefused
-from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
-from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.publication.table import read
-from tidegate.spark_jobs.runner import run_program
-from tidegate.spark_jobs.session.executor_code import program_properties
 from tidegate.spark_jobs.session.executors import check_executors, link_of
-from tidegate.spark_jobs.session.session import SparkSettings, program_conf, session
 
 # A cluster of three JVMs, and one for each driver with its executors.
 pytestmark = pytest.mark.spark
-
-WAIT_SECONDS = longer(120)
-DAYS = ("2013-12-22", "2013-12-23")
-ROWS = 400
-DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
-DATASETS = {
-    "plain": Dataset(name="plain", partitions=DAILY, format="parquet", write="append"),
-    "ice": Dataset(name="ice", partitions=DAILY, format="iceberg", write="append"),
-}
-FILES = {
-    "programs/fares.py": """
-        import os, time
-        from pathlib import Path
-
-        from pyspark.sql import functions as sf
-
-        from surcharges import surcharge
-
-        def fare(number, flags):
-            from money.cents import rounded  # found on the executors, though only a call needs it
-            if flags and number == 1:
-                meet(Path(flags))
-            return rounded(number * 1.5 + surcharge(number))
-
-        def meet(flags):
-            try:
-                (flags / "writing").mkdir()
-            except FileExistsError:
-                return
-            while not (flags / "go on").exists():
-                time.sleep(0.05)
-
-        def price(spark, inputs, params):
-            flags = params.args.get("flags", "")
-            of = sf.udf(lambda number: fare(number, flags), "double")
-            days = sf.when(sf.col("id") % 2 == 0, "2013-12-22").otherwise("2013-12-23")
-            frame = spark.range(0, 400, 1, 4).select(sf.col("id"), days.alias("day"), of("id").alias("fare"))
-            return {name: frame for name in params.args["outputs"]}
-        """,
-    "money/cents.py": """
-        def rounded(amount):
-            return round(amount, 2)
-        """,
-    "surcharges.py": """
-        def surcharge(number):
-            return 0.125 * (number % 7)
-        """,
-}
-
-
-class Shop:
-    """A project with a program, modules of its own, and a cluster among its settings."""
-
-    def __init__(self, folder: Path, cluster: Standalone) -> None:
-        self.folder = folder
-        for name, text in FILES.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(dedent(text))
-        self.flags = folder / "flags"
-        self.flags.mkdir()
-        self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
-        self.url = f"sqlite:///{folder / 'store.db'}"
-        self.spark = SparkSettings(
-            master="local[1]",
-            conf=SMALL,
-            clusters={"small": Cluster(master=cluster.master, conf={"spark.ui.enabled": "true"})},
-            iceberg=IcebergSettings(warehouse=str(folder / "warehouse")),
-            project=folder,
-        )
-
-    def price(self, output: str, *, wait: bool = False) -> SparkSession:
-        """Run the program on the cluster, as a run's process does. Return the session of the run."""
-        sys.path.insert(0, str(self.folder))
-        program = Program(name="p", run="programs.fares.price", writes=(output,), cluster="small")
-        with program_conf(program_properties(self.spark, program, DATASETS)):
-            run_program(
-                lambda: session(self.spark),
-                self.warehouse,
-                SqlCommitStepStore(open_sql_store(self.url).engine),
-                app="shop",
-                program=program,
-                datasets=DATASETS,
-                params=Params(
-                    partitions=DAYS, args={"outputs": [output], "flags": str(self.flags) if wait else ""}
-                ),
-                commit=f"one-of-{output}",
-            )
-            return session(self.spark)
-
-    def equals_pandas(self, output: str, spark: SparkSession) -> None:
-        """The output holds each row once, as pandas computes it."""
-        frame = read(spark, dataset_ref("shop", DATASETS[output]), self.warehouse)
-        assert frame is not None
-        found = pd.DataFrame([row.asDict() for row in frame.select("id", "day", "fare").collect()])
-        numbers = pd.Series(range(ROWS))
-        expected = pd.DataFrame(
-            {
-                "id": numbers,
-                "day": [DAYS[number % 2] for number in numbers],
-                "fare": (numbers * 1.5 + 0.125 * (numbers % 7)).round(2),
-            }
-        )
-        found = found.sort_values("id", ignore_index=True)
-        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-
-    def wait_for_writers(self) -> None:
-        """Wait until a task is in the middle of what it writes."""
-        until = monotonic() + WAIT_SECONDS
-        while not (self.flags / "writing").exists():
-            assert monotonic() < until, "no task has begun to write"
-            sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +78,28 @@ def refuse_other_versions(spark: SparkSession, master: str, folder: Path) -> Non
     check_executors(spark, master)
 
 
-def kill_driver(driver: int) -> None:
-    """Kill a driver with its JVM, as by a power cut of its machine."""
-    for child, _ in children_of(driver):
-        os.kill(child, signal.SIGKILL)
-    os.kill(driver, signal.SIGKILL)
-    assert end(driver) == SIGKILL
+DAY = date(2013, 12, 22)
+FLIGHTS = ("clean_weather", "clean_flights", "delays_by_weather", "refresh_reference", "carrier_report")
+
+
+def test_a_worker_is_killed_while_it_writes_and_the_flights_go_from_landing_to_report_without_it(
+    tmp_path: Path, cluster: Standalone
+) -> None:
+    shop = Shop(tmp_path, cluster, cores=2)
+
+    def work() -> None:
+        spark = shop.price("plain", wait=True)
+        shop.equals_pandas("plain", spark)
+        project = FlightsProject(tmp_path / "flights", spark)
+        project.land([DAY])
+        for program in FLIGHTS:
+            keys = [str(DAY)] if program not in FLIGHTS[-2:] else []
+            project.run(program, *keys, **({"minimum_flights": 1} if program == FLIGHTS[-1] else {}))
+        expected = Reference([str(DAY)])
+        for table in ("clean_flights", "clean_weather", "delays_by_weather", "carrier_report"):
+            assert sorted(project.tuples(table), key=repr) == sorted(getattr(expected, table)(), key=repr)
+
+    driver = fork(work)
+    cluster.kill_worker(shop.wait_for_writers())
+    cluster.start_worker()
+    assert end(driver) == 0
