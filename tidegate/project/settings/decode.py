@@ -4,6 +4,7 @@ A message names the file, the section and the key, and what to write instead.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,22 @@ def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
     """
     check_sections(file, content)
     return SettingsFile(**{name: _section(file, name, section) for name, section in content.items()})
+
+
+def flat(place: str, table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings of another program by dotted names, quoted in the TOML or not."""
+    found: dict[str, str] = {}
+    for key, value in table.items():
+        name = prefix + key
+        if isinstance(value, dict):
+            found |= flat(place, value, name + ".")
+        elif isinstance(value, bool):
+            found[name] = str(value).lower()
+        elif isinstance(value, str | int | float):
+            found[name] = str(value)
+        else:
+            raise SettingsError(f"{place} {name} is {value!r:.100}", f'write "{name}" = "..."')
+    return found
 
 
 def _section(file: Path, name: str, content: dict[str, Any]) -> Any:

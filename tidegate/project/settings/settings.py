@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.table_format import DatasetFormat
-from tidegate.domain.spark_conf import Cluster
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.addresses import folder_url, is_in, store_url, webserver
-from tidegate.project.settings.decode import check_sections, decode
+from tidegate.project.settings.decode import check_sections, decode, flat
 from tidegate.project.settings.environments import (
     Content,
     Resolved,
@@ -30,11 +29,12 @@ from tidegate.project.settings.environments import (
     read_content,
     resolve,
 )
-from tidegate.project.settings.language import SettingsError, SettingsFile
+from tidegate.project.settings.language import SettingsError, SettingsFile, SparkSection
 
 if TYPE_CHECKING:
     from tidegate.alerts.channel import Alerting
     from tidegate.compiler.rules.house import HouseRules
+    from tidegate.domain.spark_conf import Cluster
     from tidegate.project.settings.sign_on import SignOn
     from tidegate.scheduler.model.keep import Keep
 
@@ -85,7 +85,7 @@ class Settings:
     spark_master: str
     spark_conf: Mapping[str, str] = field(repr=False)
     spark_history_url: str = ""
-    spark_clusters: Mapping[str, Cluster] = field(default_factory=dict[str, Cluster])
+    spark_clusters: Mapping[str, "Cluster"] = field(default_factory=dict[str, "Cluster"])
     iceberg_packages: str
     iceberg_catalog: Mapping[str, str] = field(repr=False)
     dagster_home: Path
@@ -206,7 +206,6 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
     # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.project.settings.alerts import alerts_of
     from tidegate.project.settings.engine_values import house_rules, kept
-    from tidegate.project.settings.spark import clusters_of, spark_of
     from tidegate.spark_jobs.files.scheme import scheme_of
 
     found = decode(file, resolved.content)
@@ -224,7 +223,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         return folder_url(file, key, text) if scheme_of(text) else path("warehouse", key, text, example)
 
     warehouse = path_or_url("path", found.warehouse.path, '"warehouse"')
-    spark = spark_of(file, found.spark)
+    spark = _spark(file, found.spark)
     drafts = (path("project", "undeployed", at, '["schedules/drafts"]') for at in found.project.undeployed)
     url = store_url(file, found.store.url, is_given=store_is_given)
     return Settings(
@@ -244,7 +243,7 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
         spark_master=spark.master,
         spark_conf=spark.conf,
         spark_history_url=spark.history_url,
-        spark_clusters=clusters_of(file, found.spark),
+        spark_clusters=spark.clusters,
         iceberg_packages=found.iceberg.packages,
         iceberg_catalog=_catalog(file, found, str(warehouse)),
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
@@ -271,8 +270,15 @@ def _settings(file: Path, resolved: Resolved, *, store_is_given: bool, is_own: b
     )
 
 
+def _spark(file: Path, section: SparkSection) -> SparkSection:
+    if section == SparkSection():
+        return section
+    from tidegate.project.settings.spark import check_spark
+
+    return check_spark(file, section)
+
+
 def _catalog(file: Path, found: SettingsFile, warehouse: str) -> dict[str, str]:
-    from tidegate.project.settings.spark import flat
     from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault
 
     catalog = flat(f"{file}: iceberg.catalog", found.iceberg.catalog)

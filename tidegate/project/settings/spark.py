@@ -11,6 +11,7 @@ from tidegate.domain.spark_conf import MASTER, Cluster
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
 from tidegate.project.settings.addresses import webserver
+from tidegate.project.settings.decode import flat
 from tidegate.project.settings.language import SettingsError, SparkSection
 
 CLUSTER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -20,17 +21,18 @@ _MASTERS = r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|(?:spar
 _CONNECT = "sc://"
 
 
-def spark_of(file: Path, section: SparkSection) -> Cluster:
-    """Return what `[spark]` says of its own master."""
-    return _cluster(file, "spark", msgspec.structs.asdict(section))
-
-
-def clusters_of(file: Path, section: SparkSection) -> dict[str, Cluster]:
-    """Return the clusters by name, each checked as `[spark]` is.
+def check_spark(file: Path, section: SparkSection) -> SparkSection:
+    """Return the section with its properties as texts and its clusters as values, each checked as it is.
 
     Raises:
         SettingsError: for the first mistake.
     """
+    own = _cluster(file, "spark", msgspec.structs.asdict(section))
+    clusters = _clusters(file, section)
+    return msgspec.structs.replace(section, conf=own.conf, history_url=own.history_url, clusters=clusters)
+
+
+def _clusters(file: Path, section: SparkSection) -> dict[str, Cluster]:
     found: dict[str, Cluster] = {}
     for name, given in section.clusters.items():
         place = f"{file}: spark.clusters.{name:.100}"
@@ -46,22 +48,6 @@ def clusters_of(file: Path, section: SparkSection) -> dict[str, Cluster]:
             if key not in _KEYS:
                 raise SettingsError(f"{place} has no key {shown(key)}", did_you_mean(key, _KEYS, "keys"))
         found[name] = _cluster(file, f"spark.clusters.{name}", given)
-    return found
-
-
-def flat(place: str, table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return nested settings of another program by dotted names, quoted in the TOML or not."""
-    found: dict[str, str] = {}
-    for key, value in table.items():
-        name = prefix + key
-        if isinstance(value, dict):
-            found |= flat(place, value, name + ".")
-        elif isinstance(value, bool):
-            found[name] = str(value).lower()
-        elif isinstance(value, str | int | float):
-            found[name] = str(value)
-        else:
-            raise SettingsError(f"{place} {name} is {value!r:.100}", f'write "{name}" = "..."')
     return found
 
 

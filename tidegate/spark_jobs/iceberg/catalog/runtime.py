@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidegate.domain.spark_conf import is_one_process
 from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
 
 CATALOG = "tidegate"
@@ -68,6 +67,9 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     Args:
         conf: the properties so far; the result extends the lists in them.
     """
+    # Not at the top: the settings of a project ask this module what is present, and start no session.
+    from tidegate.domain.spark_conf import is_one_process
+
     if not is_present(settings.packages, conf):
         return {}
     prefix = f"spark.sql.catalog.{CATALOG}"
