@@ -11,7 +11,7 @@ own event: metadata of an output would be copied to all partitions and counted m
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dagster import (
     AssetCheckEvaluation,
@@ -25,7 +25,6 @@ from dagster import (
     MetadataValue,
     RetryRequested,
 )
-from pyspark.sql import SparkSession
 
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.deployed.location import Location
@@ -67,6 +66,9 @@ from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.executor_code import program_properties
 from tidegate.spark_jobs.session.executors import linked
 from tidegate.spark_jobs.session.session import program_conf, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 STEP_RETRIES = 2
 """Retries of the step after what may pass: a conflict, failed I/O, the end of the JVM, an absent store."""
@@ -144,7 +146,7 @@ def _run(
 
 def _session(
     context: AssetExecutionContext, location: Location, program: Program
-) -> Callable[[], SparkSession]:
+) -> "Callable[[], SparkSession]":
     """Return what gives the session of a run, and links the run to what Spark shows of it."""
 
     def note(link: str) -> None:

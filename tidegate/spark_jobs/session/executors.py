@@ -8,15 +8,14 @@ import logging
 import platform
 import re
 from collections.abc import Callable
-
-from py4j.protocol import Py4JJavaError
-from pyspark import SparkContext
-from pyspark.errors import PySparkException
-from pyspark.sql import Column, SparkSession
-from pyspark.sql import functions as sf
+from typing import TYPE_CHECKING
 
 from tidegate.spark_jobs.errors import ClusterRefused
 from tidegate.spark_jobs.java.cause import innermost_cause
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import Column, SparkSession
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _OTHER_CLASSES = re.compile(r"java\.io\.InvalidClassException[^\n]*|java\.lang\.NoSuchMethodError[^\n]*")
 
 
-def check_executors(spark: SparkSession, master: str) -> None:
+def check_executors(spark: "SparkSession", master: str) -> None:
     """Compare the versions of an executor with those of the driver.
 
     An executor without Python passes: programs that use only DataFrames need none.
@@ -36,6 +35,10 @@ def check_executors(spark: SparkSession, master: str) -> None:
     Raises:
         ClusterRefused: another Spark or Python, whose major or minor version differs, or no task runs there.
     """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as sf
+
     try:
         spark_there, python_there = _asked(spark, sf.udf(platform.python_version)())
     except (PySparkException, Py4JJavaError) as error:
@@ -56,7 +59,7 @@ def check_executors(spark: SparkSession, master: str) -> None:
         raise _other_python(python_there, master)
 
 
-def link_of(spark: SparkSession, history_url: str) -> str | None:
+def link_of(spark: "SparkSession", history_url: str) -> str | None:
     """Return where a session is shown: by the history server, else by itself; None where it is not."""
     context = spark.sparkContext
     if history_url and context.getConf().get("spark.eventLog.enabled", "false") == "true":
@@ -65,8 +68,8 @@ def link_of(spark: SparkSession, history_url: str) -> str | None:
 
 
 def linked(
-    start: Callable[[], SparkSession], history_url: str, note: Callable[[str], None]
-) -> Callable[[], SparkSession]:
+    start: "Callable[[], SparkSession]", history_url: str, note: Callable[[str], None]
+) -> "Callable[[], SparkSession]":
     """Return a function that gives a session, and notes the link of each application once.
 
     Args:
@@ -74,7 +77,7 @@ def linked(
     """
     noted: list[SparkContext] = []
 
-    def started() -> SparkSession:
+    def started() -> "SparkSession":
         spark = start()
         context = spark.sparkContext
         # Each question to the JVM takes its time, and a publish asks for the session many times.
@@ -88,7 +91,9 @@ def linked(
     return started
 
 
-def _asked(spark: SparkSession, python: Column) -> tuple[str, str]:
+def _asked(spark: "SparkSession", python: "Column") -> tuple[str, str]:
+    from pyspark.sql import functions as sf
+
     (row,) = spark.range(0, 1, 1, 1).select(sf.expr(_SPARK_VERSION), python).collect()
     return str(row[0]), str(row[1])
 
