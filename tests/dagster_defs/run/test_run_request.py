@@ -13,10 +13,12 @@ from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.run import program_op
+from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.domain.launch_input import MissingMember
 from tidegate.domain.model import Dataset, Priority, Program
 from tidegate.domain.partition_key import period_before
+from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import LaunchPlan
 
@@ -159,24 +161,50 @@ def test_its_tags_say_what_it_lacks_and_what_it_repairs() -> None:
     assert tags["tidegate/repairs"] == "flights.s-122"
 
 
+MISSING = MissingMember(kind="partitions", member="1", of="weather", keys=("2023-03-09",))
+
+
+def add_provisional_job(store: ReferenceStore) -> tuple[str, dict[str, str]]:
+    """Add a job that repairs another and lacks `MISSING`; return its id and the tags of its run."""
+    tags = add_job(store, "2023-03-09")
+    with store.transaction() as transaction:
+        (job,) = transaction.jobs()
+        assert job.launch is not None
+        launch = msgspec.structs.replace(job.launch, provisional=(MISSING,), repairs="flights.s-0")
+        transaction.put_jobs([msgspec.structs.replace(job, launch=launch)])
+    return job.id, tags
+
+
 def test_a_provisional_run_gets_what_is_missing_and_its_partitions_say_so_in_dagster(
     store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = Runner()
     monkeypatch.setattr(program_op, "run_program", runner)
-    missing = MissingMember(kind="partitions", member="1", of="weather", keys=("2023-03-09",))
-    tags = add_job(store, "2023-03-09")
-    with store.transaction() as transaction:
-        (job,) = transaction.jobs()
-        assert job.launch is not None
-        launch = msgspec.structs.replace(job.launch, provisional=(missing,), repairs="flights.s-0")
-        transaction.put_jobs([msgspec.structs.replace(job, launch=launch)])
+    _, tags = add_provisional_job(store)
 
     result = execute(location_of(store), instance, "clean", partition="2023-03-09", tags=tags)
 
     ((_, _, params),) = runner.calls
-    assert params.provisional == (missing,)
+    assert params.provisional == (MISSING,)
     (event,) = [each for each in result.all_events if each.is_step_materialization]
     metadata = event.step_materialization_data.materialization.metadata
+    assert metadata["tidegate/provisional"].value == "without weather 2023-03-09"
+    assert metadata["tidegate/repairs"].value == "flights.s-0"
+
+
+def test_what_is_released_or_finished_for_a_provisional_run_says_so_in_dagster_too(
+    store: ReferenceStore, instance: DagsterInstance
+) -> None:
+    job, _ = add_provisional_job(store)
+
+    CommitEvents(lambda: store, lambda: NOW, instance).report(
+        job, [PartitionFact("flights/clean", "2023-03-09", 5, 50)]
+    )
+
+    found = instance.get_latest_materialization_event(AssetKey(["flights", "clean"]))
+    assert found is not None
+    assert found.asset_materialization is not None
+    metadata = found.asset_materialization.metadata
+    assert metadata["rows"].value == 5
     assert metadata["tidegate/provisional"].value == "without weather 2023-03-09"
     assert metadata["tidegate/repairs"].value == "flights.s-0"

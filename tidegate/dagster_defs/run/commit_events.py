@@ -13,10 +13,12 @@ from datetime import datetime
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tidegate.dagster_defs.deployed.names import asset_key
-from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
+from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG, PROVISIONAL, REPAIRS
+from tidegate.domain.launch_input import without_text
 from tidegate.domain.part_name import Ref
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
+from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
 
@@ -53,8 +55,9 @@ class CommitEvents:
             patiently(lambda: self._ours.report(commit, partitions))
             return
         # Dagster first: a crash in between causes a second report in the UI instead of none.
+        launch = patiently(lambda: self._others.launch_of(commit))
         for part in partitions:
-            self._report(commit, part)
+            self._report(materialisation(commit, part, launch))
         patiently(lambda: self._others.report(commit, partitions))
 
     def record_finished(self, commit: str) -> None:
@@ -62,21 +65,32 @@ class CommitEvents:
         if commit != self._own:
             patiently(lambda: self._others.record_finished(commit))
 
-    def _report(self, commit: str, part: PartitionFact) -> None:
+    def _report(self, event: AssetMaterialization) -> None:
         try:
-            self._instance.report_runless_asset_event(materialisation(commit, part))
+            self._instance.report_runless_asset_event(event)
         except Exception:
             # Dagster only displays it; the engine, which is notified next, starts the downstream jobs.
-            log.warning("could not report %s %s to Dagster", part.dataset, part.key, exc_info=True)
+            log.warning("could not report %s to Dagster", event.asset_key.to_user_string(), exc_info=True)
 
 
-def materialisation(commit: str, part: PartitionFact) -> AssetMaterialization:
-    """Return the materialisation of a partition whose run is dead."""
+def early_metadata(launch: LaunchPlan) -> dict[str, str]:
+    """Return the metadata of what a run was launched without, and of the job that it repairs."""
+    found = {PROVISIONAL: without_text(launch.provisional), REPAIRS: launch.repairs or ""}
+    return {name: text for name, text in found.items() if text}
+
+
+def materialisation(commit: str, part: PartitionFact, launch: LaunchPlan | None) -> AssetMaterialization:
+    """Return the materialisation of a partition whose run is dead.
+
+    Args:
+        launch: of the job that published it; None for an external run.
+    """
+    early = {} if launch is None else early_metadata(launch)
     return AssetMaterialization(
         key_of(part),
         partition=part.key or None,
         description="published by a run that ended before it reported the partition",
-        metadata={"rows": part.rows, "bytes": part.bytes, COMMIT: commit},
+        metadata={"rows": part.rows, "bytes": part.bytes, COMMIT: commit, **early},
         tags={DATA_VERSION_TAG: commit},
     )
 

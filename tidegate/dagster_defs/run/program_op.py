@@ -33,21 +33,18 @@ from tidegate.dagster_defs.deployed.tags import (
     COMMIT,
     DATA_VERSION_TAG,
     DIAGNOSTIC,
-    PROVISIONAL,
-    REPAIRS,
     job_of,
 )
 from tidegate.dagster_defs.internals.execution import EngineEventData
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.check_events import evaluation, results
 from tidegate.dagster_defs.run.column_lineage import column_lineage
-from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.dagster_defs.run.commit_events import CommitEvents, early_metadata
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.commits import CheckVerdict
-from tidegate.domain.launch_input import without_text
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.run_report import note_failure
@@ -281,9 +278,5 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
 
 def _missing(work: Work) -> dict[str, str]:
     """Return the metadata of what a run did without, and of the job that it repairs."""
-    found = {
-        DIAGNOSTIC: "\n".join(work.diagnostics),
-        PROVISIONAL: without_text(work.launch.provisional),
-        REPAIRS: work.launch.repairs or "",
-    }
-    return {name: text for name, text in found.items() if text}
+    said = {DIAGNOSTIC: "\n".join(work.diagnostics)} if work.diagnostics else {}
+    return said | early_metadata(work.launch)

@@ -21,7 +21,7 @@ from tidegate.scheduler.decision.fold.recovered import recovered_entry
 from tidegate.scheduler.decision.fold.run_events import event_of_job
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.work_of_job import work_of_commit
@@ -92,6 +92,11 @@ class PublishedEvents:
                 for fact in partitions
             ]
             transaction.add_events([each if job is None else event_of_job(each, job) for each in events])
+
+    def launch_of(self, commit: str) -> LaunchPlan | None:
+        """Return what the job of a commit was launched with; None for an external run."""
+        with self._open_store().reading() as reader:
+            return next((job.launch for job in _jobs(reader, commit)), None)
 
     def record_finished(self, commit: str) -> None:
         """Fold a commit that another process than its run has finished into its job."""
