@@ -5,7 +5,7 @@ from typing import Any
 
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
-from tidegate.compiler.reader.json_text import JsonText, TooLarge, json_text
+from tidegate.compiler.reader.json_text import JsonText, NotWritable, json_text
 from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
 from tidegate.project.named_files import files_of_project
@@ -90,7 +90,7 @@ def compiled_schedule(
 def _text(spec: dict[str, Any]) -> JsonText:
     try:
         return json_text(spec)
-    except TooLarge as error:
+    except NotWritable as error:
         raise Problem(400, error.message, hint=error.hint) from error
 
 

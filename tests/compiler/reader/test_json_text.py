@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.compiler.reader.json_text import TooLarge, json_text
+from tidegate.compiler.reader.json_text import NotWritable, json_text
 from tidegate.compiler.reader.node import find, plain
 
 VALUE: dict[str, Any] = {
@@ -49,6 +49,9 @@ def test_limits_are_those_of_a_file():
         (deep, "levels"),
         ({"a": [0] * 100_001}, "parts"),
         ({"a": [10**18]}, r"a\[0\]: an integer"),
+        ({"a": [{"k" * 201: 1}]}, r"a\[0\]: a key has at most 200"),
+        ({"a": {"${env.A}": 1}}, "a: a key is a name without variables"),
+        ({"a": {"${env.": 1}}, "a: a key is a name without variables"),
     ):
-        with pytest.raises(TooLarge, match=said):
+        with pytest.raises(NotWritable, match=said):
             json_text(value)

@@ -7,10 +7,12 @@ So a diagnostic of a value that was never a file has a line to show, and the pat
 import json
 from typing import Any, NamedTuple, cast
 
-from tidegate.compiler.reader.compose import MAX_DEPTH, MAX_NODES
+from tidegate.compiler.reader.compose import MAX_DEPTH, MAX_KEY_CHARACTERS, MAX_NODES
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode
 from tidegate.compiler.reader.scalar import MAX_INTEGER_DIGITS
 from tidegate.domain.error import UserError
+from tidegate.domain.variables import names_in
+from tidegate.domain.wording import shown
 
 INDENT = 2
 
@@ -28,15 +30,16 @@ class JsonText(NamedTuple):
     paths: dict[int, str]
 
 
-class TooLarge(UserError):
-    """A value that exceeds a limit."""
+class NotWritable(UserError):
+    """A value that no file can have: it exceeds a limit, or has a key that a file refuses."""
 
 
 def json_text(value: dict[str, Any]) -> JsonText:
     """Return a mapping as text.
 
     Raises:
-        TooLarge: it is nested too deeply, has too many parts, or too large a number.
+        NotWritable: it is nested too deeply, has too many parts, too large a number, or a key that is
+            too long or refers to a variable.
     """
     places = _Places()
     root = places.node(value, 1, "", 0)
@@ -73,6 +76,7 @@ class _Places:
         keys: dict[str, ScalarNode] = {}
         start = (depth + 1) * INDENT + 1
         for key, member in members.items():
+            _check_key(key, path)
             self._line += 1
             end = start + len(json.dumps(key, ensure_ascii=False))
             keys[key] = ScalarNode(key, self._line, start, end)
@@ -83,12 +87,25 @@ class _Places:
     def _check(self, value: Any, depth: int, path: str) -> None:
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise TooLarge(f"a specification has at most {MAX_NODES:,} parts", "split the app")
+            raise NotWritable(f"a specification has at most {MAX_NODES:,} parts", "split the app")
         if depth > MAX_DEPTH:
-            raise TooLarge(f"a specification has at most {MAX_DEPTH} levels", "write it flatter")
+            raise NotWritable(f"a specification has at most {MAX_DEPTH} levels", "write it flatter")
         too_long = isinstance(value, int) and abs(value) >= 10**MAX_INTEGER_DIGITS
         if too_long:
-            raise TooLarge(
+            raise NotWritable(
                 f"{path}: an integer has at most {MAX_INTEGER_DIGITS} digits",
                 "write it in quotes if it is an identifier and not a number",
             )
+
+
+def _check_key(key: str, path: str) -> None:
+    if len(key) > MAX_KEY_CHARACTERS:
+        raise NotWritable(
+            f"{path}: a key has at most {MAX_KEY_CHARACTERS} characters, got {len(key)}",
+            "shorten it; put long text into a value such as `description`",
+        )
+    if names_in(key):
+        raise NotWritable(
+            f"{path}: a key is a name without variables, got {shown(key)}",
+            "write the name; variables are for values",
+        )
