@@ -25,8 +25,9 @@ pytestmark = pytest.mark.dagster
 
 FEW, MANY = 50, 150
 
-CALLS_MAX = 2_600
-"""For one more program; it was 2,944 when each asset was copied and each op inspected."""
+CALLS_MAX = 2_700
+"""For one more program; it was 2,944 when each asset was copied and each op inspected, and what the catalog
+shows of an asset (`test_catalog.py`) costs 110."""
 
 
 def snapshots(repository: RepositoryDefinition) -> list[str]:

@@ -50,8 +50,8 @@ def launch(program: str, *partitions: str, **changes: Any) -> LaunchRequest:
     return msgspec.structs.replace(request, **changes)
 
 
-def made(request: LaunchRequest) -> RunRequest:
-    result = run_request(request, plan(), NOW)
+def made(request: LaunchRequest, of: AssetPlan | None = None) -> RunRequest:
+    result = run_request(request, of or plan(), NOW)
     assert isinstance(result, RunRequest), result
     return result
 
@@ -150,6 +150,17 @@ def test_a_long_reason_is_cut() -> None:
     tags = made(launch("notify", reason="x" * 1000)).tags
 
     assert len(tags["tidegate/reason"]) == 200
+
+
+def test_a_run_has_the_tags_of_its_program_and_ours_over_them() -> None:
+    app = sample_app()
+    tagged = msgspec.structs.replace(app.programs["notify"], tags={"team": "core", "tidegate/job": "x"})
+    app = msgspec.structs.replace(app, programs={**app.programs, "notify": tagged})
+
+    tags = made(launch("notify"), AssetPlan(Plan(apps=(LoadedApp(app=app, revision=1),)))).tags
+
+    assert tags["team"] == "core"
+    assert tags["tidegate/job"] == "flights.s-123"
 
 
 def test_its_tags_say_what_it_lacks_and_what_it_repairs() -> None:

@@ -7,6 +7,7 @@ An entry of `reads` is a name, or a mapping that asks for incremental reading.
 from typing import Any
 
 from tidegate.compiler.builders.existing_job import build_existing_job
+from tidegate.compiler.builders.run_tags import build_tags
 from tidegate.compiler.builders.sql_program import build_sql
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
@@ -45,6 +46,7 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         cluster=node.text("cluster"),
         spark_conf=_spark_conf(node, scope),
         evaluate_once=_evaluate_once(node, len(writes), scope),
+        tags={} if exists else build_tags(node, scope),
         timeout=duration_at(node.get("timeout"), scope),
         renamed_from=renamed_from(node),
         description=node.text("description"),

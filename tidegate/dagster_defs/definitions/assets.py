@@ -9,7 +9,7 @@ The op of a program, and the assets that it materialises. The result is that of 
 them have in common is made once.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from inspect import signature
 from typing import Any
@@ -35,6 +35,9 @@ from dagster import (
     TextMetadataValue,
 )
 
+from tidegate.dagster_defs.definitions.catalog_facts import owners_of, table_facts, tags_of, trigger_facts
+from tidegate.dagster_defs.definitions.code_references import CodeReferences
+from tidegate.dagster_defs.definitions.freshness import freshness_of
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.deployed.column_schema import column_schema
@@ -47,7 +50,9 @@ from tidegate.dagster_defs.internals.op_definition import (
     convert_user_facing_definition_config_schema,
 )
 from tidegate.dagster_defs.run.program_op import run_op
-from tidegate.domain.model import At
+from tidegate.domain.model import At, Schedule
+from tidegate.domain.part_name import whole_name
+from tidegate.scheduler.model.deployed import ScheduleState
 
 ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
 
@@ -142,13 +147,30 @@ def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: P
     )
 
 
-SPARK = "spark"
+SPARK, SQL = "spark", "sql"
+
+Schedules = Mapping[str, Sequence[Schedule]]
+"""The schedules of each program, by "app/program", in the order of their names."""
+
+
+def schedules_by_program(states: Iterable[ScheduleState]) -> Schedules:
+    """Return the schedules of each program that one launches."""
+    found: dict[str, list[Schedule]] = {}
+    for state in sorted(states, key=lambda each: each.ref):
+        if state.spec.program:
+            found.setdefault(whole_name(state.app, state.spec.program), []).append(state.spec)
+    return found
 
 
 def build_assets(
-    plan: AssetPlan, location: Location, scope: RunScope = EVERYTHING
+    plan: AssetPlan, location: Location, scope: RunScope = EVERYTHING, schedules: Schedules | None = None
 ) -> Iterator[AssetsDefinition | AssetSpec]:
-    """Yield an asset for every dataset and program of the location, or for those that one run needs."""
+    """Yield an asset for every dataset and program of the location, or for those that one run needs.
+
+    Args:
+        schedules: what the assets say of them; a run needs none.
+    """
+    places = CodeReferences(location.warehouse.project)
     for app, dataset in scope.external(plan):
         yield AssetSpec(
             asset_key(app, dataset.name),
@@ -157,20 +179,29 @@ def build_assets(
             description=dataset.description or "external dataset: no program of this code location writes it",
             metadata={
                 **_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
+                **table_facts(app, dataset, location),
+                **places.metadata(dataset.at),
                 **column_schema(dataset.all_columns()),
             },
+            owners=owners_of(dataset.owner),
             kinds={dataset.format},
+            freshness_policy=freshness_of(dataset),
         )
+    by_program = schedules or {}
     programs = scope.programs(plan)
     function = function_of({assets.op: assets for assets in programs}, location)
     for assets in programs:
-        yield program_asset(assets, tuple(_specs(assets)), function)
+        specs = tuple(_specs(assets, location, by_program.get(assets.ref, ()), places))
+        yield program_asset(assets, specs, function)
 
 
-def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
+def _specs(
+    assets: ProgramAssets, location: Location, schedules: Sequence[Schedule], places: CodeReferences
+) -> Iterator[AssetSpec]:
     app, program = assets.app, assets.program
     code = program.run or ", ".join(query.file for query in program.sql)
-    place = {"program": code, "reads": ", ".join(program.reads)}
+    place = {"program": code, **trigger_facts(schedules)}
+    engine, tags = {SQL, SPARK} if program.sql else {SPARK}, tags_of(program.tags)
     if assets.own_key is not None:
         yield AssetSpec(
             assets.own_key,
@@ -178,11 +209,14 @@ def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
             group_name=app.name,
             partitions_def=assets.partitions,
             description=program.description or f"the program {program.name}",
-            metadata=_metadata(program.at, place),
-            kinds={SPARK},
+            metadata={**_metadata(program.at, place), **places.metadata(program.at, program)},
+            owners=owners_of("", schedules),
+            tags=tags,
+            kinds=engine,
             skippable=True,
         )
     for key, dataset in assets.owned.items():
+        facts = {**place, "format": dataset.format, "path": dataset.path}
         yield AssetSpec(
             key,
             deps=_deps(assets),
@@ -190,18 +224,15 @@ def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
             partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
             description=dataset.description or program.description or None,
             metadata={
-                **_metadata(
-                    dataset.at,
-                    {
-                        **place,
-                        "format": dataset.format,
-                        "path": dataset.path,
-                        "program_at": program.at,
-                    },
-                ),
+                **_metadata(dataset.at, facts),
+                **table_facts(app.name, dataset, location),
+                **places.metadata(dataset.at, program),
                 **column_schema(dataset.all_columns()),
             },
-            kinds={SPARK, dataset.format},
+            owners=owners_of(dataset.owner, schedules),
+            tags=tags,
+            kinds=engine | {dataset.format},
+            freshness_policy=freshness_of(dataset, schedules),
             # A run that loses its claim succeeds without writing.
             skippable=True,
         )

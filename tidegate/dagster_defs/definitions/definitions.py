@@ -14,9 +14,11 @@ a reload, after which the dispatchers take its place.
 """
 
 import gc
+import warnings
 
 import msgspec
 from dagster import (
+    BetaWarning,
     DefaultSensorStatus,
     Definitions,
     JobDefinition,
@@ -26,7 +28,7 @@ from dagster import (
     in_process_executor,
 )
 
-from tidegate.dagster_defs.definitions.assets import build_assets
+from tidegate.dagster_defs.definitions.assets import Schedules, build_assets, schedules_by_program
 from tidegate.dagster_defs.definitions.once import compute_once
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
@@ -102,7 +104,10 @@ def build_definitions(location: Location) -> Definitions:
             # What an earlier load in this process has built can be garbage by now.
             gc.unfreeze()
             compute_once()
-        built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
+        built = Definitions.merge(
+            _built(assets, location, schedules=schedules_by_program(states)),
+            _automation(assets, states, location),
+        )
         _built_here.clear()
         _built_here[ship(assets.to_ship)] = built
         if many:
@@ -110,10 +115,16 @@ def build_definitions(location: Location) -> Definitions:
     return built
 
 
-def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) -> Definitions:
+def _built(
+    assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING, schedules: Schedules | None = None
+) -> Definitions:
     """The definitions that a run needs, too."""
+    with warnings.catch_warnings():
+        # References to code are in beta; a Dagster that has others fails a test, and no user can do anything.
+        warnings.simplefilter("ignore", BetaWarning)
+        built = list(build_assets(assets, location, scope, schedules))
     return Definitions(
-        assets=list(build_assets(assets, location, scope)),
+        assets=built,
         # A run that materialises assets needs none of these.
         jobs=[]
         if scope.assets

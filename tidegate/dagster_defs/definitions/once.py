@@ -2,7 +2,7 @@
 
     the default of a field as JSON    for each shape and each snapshot that has the field
     the schema of an op               for each op, although all of ours have the same configuration
-    table facts of an asset           for each of three graphs, although an asset states none
+    table facts of an asset           for each of three graphs
     the type of an input or output    for each of them, although it is Dagster's own type already
     the snapshot as text              for each process that reads the location: webserver, daemon, host
 
@@ -25,8 +25,7 @@ from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 SCHEMAS_KEPT = 1_000
 """Different schemas of ops. Those of programs are all the same."""
 
-TABLE_FACTS = "dagster/"
-"""The prefix of the metadata by which Dagster looks for a table."""
+TABLE_NAME = "dagster/table_name"
 
 SNAPSHOT = '{"__class__": "ExternalRepositoryData"'
 """The beginning of a snapshot; an error has another one, and is not kept."""
@@ -86,16 +85,25 @@ def share_schemas(module: Any) -> bool:
 
 
 def share_table_facts(facts: Any) -> bool:
-    """Let assets that state no table facts share the empty ones, which cannot be changed."""
+    """Let assets share the empty facts where they state none, and make those of a named table once.
+
+    Facts cannot be changed.
+    """
     original = _of(_of(facts, "extract"), "__func__")
     if not _takes(original, "cls", "values"):
         return False
-    nothing = facts()
+    named = cache(lambda name: original(facts, {TABLE_NAME: name} if name else {}))
+    names = (*facts.model_fields, *facts.current_key_by_legacy_key())
+    stated = {f"dagster/{name}" for name in names}
 
     @wraps(original)
     def extract(cls: type, values: Mapping[str, object]) -> object:
-        states = cls is not facts or any(key.startswith(TABLE_FACTS) for key in values)
-        return original(cls, values) if states else nothing
+        found = stated.intersection(values) if cls is facts else None
+        if found is None or found - {TABLE_NAME}:
+            return original(cls, values)
+        name = values.get(TABLE_NAME, "")
+        text = _of(name, "text") or name
+        return named(text) if isinstance(text, str) else original(cls, values)
 
     facts.extract = classmethod(extract)
     return True

@@ -27,14 +27,13 @@ from dagster import (
     DagsterRun,
     DagsterRunStatus,
     EventLogEntry,
-    IntMetadataValue,
-    MetadataValue,
     RunsFilter,
     TextMetadataValue,
 )
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.sizes import BYTES_KEYS, ROWS_KEYS, first_number
 from tidegate.dagster_defs.deployed.tags import COMMIT, EVENT
 from tidegate.dagster_defs.ingest.asset_checks import check_facts
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog, entry_of, instant_of
@@ -59,11 +58,6 @@ from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
-
-BYTES_KEYS = ("bytes", "dagster/size_bytes", "size_bytes")
-ROWS_KEYS = ("rows", "dagster/partition_row_count", "dagster/row_count", "row_count")
-"""The metadata with the size of a partition, the best first: `dagster/row_count` may be of all partitions."""
-
 
 NO_FORMER_NAMES: Mapping[str, str] = {}
 
@@ -132,8 +126,8 @@ def _event(
         time=at,
         arrived=arrived,
         partition=partition,
-        bytes=_number(materialization, BYTES_KEYS),
-        rows=_number(materialization, ROWS_KEYS),
+        bytes=first_number(materialization, BYTES_KEYS),
+        rows=first_number(materialization, ROWS_KEYS),
         run_id=entry.run_id or None,
         detail=materialization.description or "",
     )
@@ -162,14 +156,6 @@ def _partition(materialization: AssetMaterialization, app: str, dataset: Dataset
     if not isinstance(read, str):
         raise Unusable(name, f": {read.summary}; {read.hint}")
     return read
-
-
-def _number(materialization: AssetMaterialization, names: tuple[str, ...]) -> int | None:
-    for name in names:
-        value: MetadataValue | None = materialization.metadata.get(name)
-        if isinstance(value, IntMetadataValue) and value.value is not None:
-            return value.value
-    return None
 
 
 PAGES_PER_ROUND = 10

@@ -12,6 +12,7 @@ import msgspec
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tidegate.dagster_defs.deployed.names import key_of_dataset
+from tidegate.dagster_defs.deployed.sizes import size_metadata
 from tidegate.dagster_defs.deployed.tags import EVENT
 from tidegate.domain.part_name import Ref, app_of
 from tidegate.scheduler.commands.deployment.rename import record_of
@@ -67,13 +68,12 @@ def _note_sent(store: Store, id_: str, sent: int) -> None:
 def _materialisation(
     key: AssetKey, report: PartitionsReport, part: ReportedPartition
 ) -> AssetMaterialization:
-    sizes = {"rows": part.rows, "bytes": part.bytes}
     return AssetMaterialization(
         key,
         partition=part.key or None,
         description=report.detail,
         metadata={
-            **{name: size for name, size in sizes.items() if size is not None},
+            **size_metadata(part.rows, part.bytes, part.key),
             "at": part.at.isoformat(),
             EVENT: part.event,
         },

@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.dagster_defs.deployed.column_schema import column_schema
 from tidegate.dagster_defs.deployed.location import Location
+from tidegate.dagster_defs.deployed.sizes import size_metadata
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.dagster_defs.io_manager import dagster_step
 from tidegate.dagster_defs.io_manager.checks import with_deployed
@@ -220,7 +221,7 @@ class StepOutputs:
 
 def facts_of(part: PublishedPartition, commit: str) -> dict[str, Any]:
     """Return the metadata of the materialisation of a published partition."""
-    return {"rows": part.rows, "bytes": part.bytes, "files": part.files, COMMIT: commit}
+    return {**size_metadata(part.rows, part.bytes, part.key), "files": part.files, COMMIT: commit}
 
 
 def _partitions(context: OutputContext) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from datetime import datetime
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.sizes import size_metadata
 from tidegate.dagster_defs.deployed.tags import COMMIT, DATA_VERSION_TAG, PROVISIONAL, REPAIRS
 from tidegate.domain.launch_input import without_text
 from tidegate.domain.part_name import Ref
@@ -90,7 +91,7 @@ def materialisation(commit: str, part: PartitionFact, launch: LaunchPlan | None)
         key_of(part),
         partition=part.key or None,
         description="published by a run that ended before it reported the partition",
-        metadata={"rows": part.rows, "bytes": part.bytes, COMMIT: commit, **early},
+        metadata={**size_metadata(part.rows, part.bytes, part.key), COMMIT: commit, **early},
         tags={DATA_VERSION_TAG: commit},
     )
 

@@ -29,6 +29,7 @@ from dagster import (
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
+from tidegate.dagster_defs.deployed.sizes import size_metadata
 from tidegate.dagster_defs.deployed.tags import (
     COMMIT,
     DATA_VERSION_TAG,
@@ -267,8 +268,7 @@ def _event(
 
 def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
     return {
-        "rows": part.rows,
-        "bytes": part.bytes,
+        **size_metadata(part.rows, part.bytes, part.key),
         "files": part.files,
         "job": work.job,
         COMMIT: work.commit,

@@ -130,7 +130,7 @@ def _request(
         job_name=ALL_ASSETS_JOB,
         asset_selection=list(assets.keys),
         partition_key=partition,
-        tags={**job_tags(request), **tags},
+        tags={**assets.program.tags, **job_tags(request), **tags},
     )
 
 

@@ -226,6 +226,7 @@ class Program(Value, kw_only=True):
         cluster: the section `[spark.clusters.NAME]` that its runs use; "" for `[spark]`.
         spark_conf: Spark properties of its runs, over those of the cluster.
         evaluate_once: how what several outputs share is kept, so that it is evaluated once for all of them.
+        tags: of its runs and its assets in Dagster, unless it is an existing job, which has its own.
         timeout: a run that takes longer is terminated and has failed; None for no limit.
         renamed_from: former names; the first one that is deployed goes on under this name.
     """
@@ -240,6 +241,7 @@ class Program(Value, kw_only=True):
     cluster: str = ""
     spark_conf: dict[str, str] = {}
     evaluate_once: EvaluateOnce = "cache"
+    tags: dict[str, str] = {}
     timeout: timedelta | None = None
     renamed_from: tuple[str, ...] = ()
     description: str = ""
