@@ -9,13 +9,19 @@ import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.alerts.samples import alert
 from tests.server.sales import SPEC, deployed
 from tests.server.serving import NS, Served, problem
+from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.scheduler.explain.metrics import BYTES, JOBS, METRICS, Sample
 from tidegate.scheduler.launch.active_host import take
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, Health, TableState
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.records.alert import ALERTS, AlertState
 from tidegate.scheduler.model.records.token import Role
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WatchedFolder
+from tidegate.scheduler.model.run import Run, RunStatus
 from tidegate.server.routes.metrics import exposition
 
 pytestmark = [pytest.mark.store]
@@ -120,6 +126,53 @@ def test_the_lease_of_the_host(served: Served):
     served.now += timedelta(seconds=3)
     found = scraped(served.client)
     assert (found["tidegate_host_active"], found["tidegate_host_lease_seconds"]) == ({(): 0}, {(): 0})
+
+
+def test_what_needs_a_person_beside_jobs(served: Served):
+    """Dead alerts, failing folders, the debt of tables, and a run that Dagster keeps in its queue."""
+    project, now = served.service.settings.name, served.now
+    dead = {"project": project, "state": AlertState.DEAD, "next_at": None, "ended_at": now}
+    folder = WatchedFolder(dataset="sales/raw", project=project, folder="/landing", since=now)
+    failing = msgspec.structs.replace(folder, problem="away", remedy="mount it", problem_since=now)
+    small = Health(measured_at=now, values={**HEALTHY, "small_file_percent": 95})
+    runs = [
+        Run(run_id=str(age), program=program, status=status, seen_at=now - timedelta(minutes=age))
+        for age, program, status in (
+            (9, "other/load", RunStatus.STARTED),
+            (7, "other/load", RunStatus.QUEUED),
+            (5, "other/load", RunStatus.QUEUED),
+        )
+    ]
+    with served.store.transaction() as transaction:
+        transaction.put_records(
+            ALERTS,
+            [
+                msgspec.structs.replace(alert("duty", id="1", subject="sales/daily"), **dead),
+                msgspec.structs.replace(alert("duty", id="2", subject="other/daily"), **dead),
+                msgspec.structs.replace(alert("ops", id="3", subject="sales/daily"), project=project),
+            ],
+        )
+        transaction.put_records(WATCHED_FOLDERS, [failing])
+        transaction.put_records(
+            MAINTAINED_TABLES,
+            [
+                TableState(name="sales/raw", dataset="sales/raw", health=small),
+                TableState(name="lake.raw.t", catalog_name="lake.raw.t", health=small),
+                TableState(name="other/raw", dataset="other/raw"),
+            ],
+        )
+        transaction.put_runs(runs)
+
+    found = scraped(served.client)
+
+    assert found["tidegate_dead_alerts"] == {("duty",): 2, ("ops",): 0}
+    assert found["tidegate_failing_watched_folders"] == {("sales",): 1, ("other",): 0}
+    debts = found["tidegate_maintenance_debt"]
+    assert debts["sales",] == debts["",] > 0 == debts["other",]
+    assert found["tidegate_oldest_queued_run_seconds"] == {("sales",): 0, ("other",): 420}
+    mine = scraped(served.of(served.token(Role.READ, app="sales")))
+    assert mine["tidegate_dead_alerts"] == {("duty",): 1, ("ops",): 0}
+    assert mine["tidegate_maintenance_debt"] == {("sales",): debts["sales",]}
 
 
 def test_a_token_of_an_app_sees_that_app_only(served: Served):

@@ -5,21 +5,27 @@ What retention has pruned is no longer counted, except where the ledger keeps it
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidegate.domain.part_name import app_of, name_of
 from tidegate.domain.value import Value
+from tidegate.scheduler.explain.measured import measured
 from tidegate.scheduler.explain.withheld import withheld_publishes
 from tidegate.scheduler.launch.active_host import LEASE, host_of
 from tidegate.scheduler.model.job import UNFINISHED, JobState
+from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES
+from tidegate.scheduler.model.records.alert import AlertState
 from tidegate.scheduler.model.records.expected import LATE_TOTALS
+from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS
 from tidegate.scheduler.model.records.withheld_publish import WithheldPublish
+from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import Count, JobCount
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.wanted import LateWanted
 from tidegate.scheduler.tick.clock import is_ahead, is_late, last_tick
+from tidegate.scheduler.tick.maintenance.policies import load_policies
 
 WAITS = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH})
 """The states in which a job waits for something."""
@@ -97,6 +103,26 @@ WITHHELD_AGE = Metric(
     help="How long the oldest withheld publish has been so; 0 without one.",
     labels=("app",),
 )
+QUEUED_AGE = Metric(
+    name="tidegate_oldest_queued_run_seconds",
+    help="How long the oldest run has been in Dagster's queue; 0 without one.",
+    labels=("app",),
+)
+FOLDERS = Metric(
+    name="tidegate_failing_watched_folders",
+    help="Watched folders whose last look failed.",
+    labels=("app",),
+)
+DEBT = Metric(
+    name="tidegate_maintenance_debt",
+    help="Debt of the measured tables, summed; of no app for those of catalogs.",
+    labels=("app",),
+)
+DEAD_ALERTS = Metric(
+    name="tidegate_dead_alerts",
+    help="Alerts that were abandoned after many tries.",
+    labels=("channel",),
+)
 TICKED = Metric(name="tidegate_last_tick_timestamp_seconds", help="When the scheduler ticked last.")
 TICK_AGE = Metric(name="tidegate_last_tick_age_seconds", help="Time since the last tick.")
 TICKING = Metric(name="tidegate_scheduler_ticking", help="1 if a host or dispatcher ticks in time.")
@@ -119,6 +145,10 @@ METRICS = (
     LATE_NOW,
     WITHHELD,
     WITHHELD_AGE,
+    QUEUED_AGE,
+    FOLDERS,
+    DEBT,
+    DEAD_ALERTS,
     TICKED,
     TICK_AGE,
     TICKING,
@@ -153,12 +183,16 @@ def metrics(
         yield JOBS, _sample(each.number, each.app, each.label, each.reason)
     yield from _deliveries(_of(counts.outcomes, apps))
     yield from _late(reader, apps)
-    withheld = withheld_publishes(reader, apps)
+    withheld, queued, failing = withheld_publishes(reader, apps), _queued(reader), _failing(reader, project)
     for deployed in reader.app_headers():
         if _in(deployed.name, apps):
             yield from _withheld(withheld, deployed.name, now)
+            yield QUEUED_AGE, _sample(_seconds(now - queued.get(deployed.name, now)), deployed.name)
+            yield FOLDERS, _sample(failing[deployed.name], deployed.name)
             yield DEPLOYMENTS, _sample(deployed.revision, deployed.name)
             yield DEPLOYED, _sample(deployed.deployed_at.timestamp(), deployed.name)
+    yield from _debts(reader, now, apps)
+    yield from _dead_alerts(reader, project, apps)
     yield from _ticks(reader, project, now, every)
     if counts.bytes is not None:
         yield BYTES, _sample(counts.bytes)
@@ -184,6 +218,42 @@ def _withheld(found: Sequence[WithheldPublish], app: str, now: datetime) -> Meas
     mine = [each.at for each in found if any(app_of(ref) == app for ref in each.datasets)]
     yield WITHHELD, _sample(len(mine), app)
     yield WITHHELD_AGE, _sample(_seconds(now - min(mine, default=now)), app)
+
+
+def _queued(reader: EngineReader) -> Mapping[str, datetime]:
+    """Return since when the oldest run of each app is in Dagster's queue."""
+    found: dict[str, datetime] = {}
+    for run in reader.runs(active=True):
+        if run.status is RunStatus.QUEUED:
+            found.setdefault(app_of(run.program), run.seen_at)
+    return found
+
+
+def _failing(reader: EngineReader, project: str) -> Counter[str]:
+    folders = reader.records(WATCHED_FOLDERS, project=project)
+    return Counter(app_of(each.dataset) for each in folders if each.problem)
+
+
+def _debts(reader: EngineReader, now: datetime, apps: Collection[str] | None) -> Measured:
+    tables = [each for each in reader.records(MAINTAINED_TABLES) if not each.gone]
+    if not tables:
+        return
+    policies, found = load_policies(reader, now), dict[str, float]()
+    for table in tables:
+        app = "" if table.dataset is None else app_of(table.dataset)
+        if _in(app, apps):
+            found[app] = found.get(app, 0.0) + measured(policies, table, now).debt.score
+    for app, score in sorted(found.items()):
+        yield DEBT, _sample(score, app)
+
+
+def _dead_alerts(reader: ListingReader, project: str, apps: Collection[str] | None) -> Measured:
+    found = Counter[str]()
+    for app in (None,) if apps is None else sorted(apps):
+        for each in reader.alert_counts(project, app):
+            found[each.channel] += each.alerts if each.state is AlertState.DEAD else 0
+    for channel, number in sorted(found.items()):
+        yield DEAD_ALERTS, _sample(number, channel)
 
 
 def _counted(metric: Metric, found: Iterable[Count]) -> Measured:
