@@ -14,7 +14,6 @@ from dagster import AssetSpec, DagsterInvalidDefinitionError, MetadataValue
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.domain.model import Dataset, Schedule
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 
 TABLE_NAME = "dagster/table_name"
 URI = "dagster/uri"
@@ -59,7 +58,7 @@ def table_facts(app: str, dataset: Dataset, location: Location) -> dict[str, Met
     ref, iceberg = dataset_ref(app, dataset), location.spark.iceberg
     found: dict[str, MetadataValue[Any]] = {}
     if dataset.format == "iceberg":
-        found[TABLE_NAME] = MetadataValue.text(".".join((CATALOG, *ref.place)))
+        found[TABLE_NAME] = MetadataValue.text(dataset.table(app))
         if iceberg is None or iceberg.catalog:
             return found
     root = ref.root(location.warehouse)

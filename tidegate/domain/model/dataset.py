@@ -21,6 +21,9 @@ OnNewColumn = Literal["refuse", "add"]
 PARTITION_TYPE = "string"
 """The type of the partition columns of every table."""
 
+CATALOG = "tidegate"
+"""The Spark catalog with the tables of the datasets, each at "tidegate.app.dataset"."""
+
 SETTLE = timedelta(seconds=10)
 """`settle` of a watched folder that has none."""
 
@@ -165,6 +168,11 @@ class Dataset(Value, kw_only=True):
         known = {column.name.lower() for column in self.columns}
         rest = (name for name in self.partitions.dimension_names() if name.lower() not in known)
         return (*self.columns, *(DeclaredColumn(name=name, type=PARTITION_TYPE) for name in rest))
+
+    def table(self, app: str) -> str:
+        """Return the name of its Iceberg table in SQL, "tidegate.app.dataset"."""
+        place = self.stored_as or f"{app}/{self.name}"
+        return f"{CATALOG}.{place.replace('/', '.')}"
 
     def write_mode(self) -> WriteMode:
         """Return the effective write mode: the given one or the default."""

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.model import App, Dataset
+from tidegate.domain.model import App
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.maintenance import (
     MAINTAINED_TABLES,
@@ -19,9 +19,6 @@ from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 
-CATALOG = "tidegate"
-"""The Spark catalog with the tables of the datasets, each at "tidegate.app.dataset"."""
-
 
 def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
     """Return the tables of all datasets of some apps, as they are when nothing is known of them yet.
@@ -34,7 +31,7 @@ def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
                 continue
             yield TableState(
                 name=f"{app.name}/{dataset.name}",
-                catalog_name=_catalog_name(app, dataset),
+                catalog_name=dataset.table(app.name),
                 dataset=f"{app.name}/{dataset.name}",
             )
 
@@ -75,11 +72,6 @@ def gone(table: TableState, now: datetime) -> TableState:
         gone=True,
         history=TableHistory(since=now),
     )
-
-
-def _catalog_name(app: App, dataset: Dataset) -> str:
-    place = dataset.stored_as or f"{app.name}/{dataset.name}"
-    return f"{CATALOG}.{place.replace('/', '.')}"
 
 
 def forgotten(transaction: EngineTransaction, written: Mapping[str, datetime], now: datetime) -> None:
