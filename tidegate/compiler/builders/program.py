@@ -6,8 +6,7 @@ An entry of `reads` is a name, or a mapping that asks for incremental reading.
 
 from typing import Any
 
-from tidegate.compiler.builders.existing_job import build_existing_job
-from tidegate.compiler.builders.run_tags import build_tags
+from tidegate.compiler.builders.existing_job import build_existing_job, build_tags
 from tidegate.compiler.builders.sql_program import build_sql
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
