@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import tick
 
 IDLE_STEP = timedelta(milliseconds=100)
 

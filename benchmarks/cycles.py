@@ -2,6 +2,8 @@
 
     generate  the ticks that make a day of all tasks, and the longest of them
     return    the same, where the scheduler comes back at noon: half of the instances are due at once
+    pause     the same for tasks of every minute after three hours: all that is due is one instant, which a
+              tick decides in many transactions; other processes wait for the longest of them
     first     the decisions of the first hour of the day, in which upstream instances open the gates of others
     edges     the upstream instances of 100,000 instances looked up, before and after a million others come
     idle      a tick without work: in an empty store, and beside a million finished instances
@@ -14,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,10 +28,12 @@ from tidegate.scheduler.commands.deployment.deploy import deploy
 from tidegate.scheduler.explain.instances.awaited import upstream_of
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import tick
 
 TASKS = 10_000
 FEW_TASKS = 1_000
@@ -41,6 +46,9 @@ MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 GENERATED_AT = MIDNIGHT - timedelta(hours=2)
 AIM_GENERATE_SECONDS = 30.0
 AIM_LONGEST_SECONDS = 1.0
+MINUTE_TASKS = 700
+PAUSE = timedelta(hours=3)
+AIM_PART_SECONDS = 0.5
 EDGES = 100_000
 EDGES_AT_ONCE = 1_000
 FINISHED = 1_000_000
@@ -77,6 +85,7 @@ def main() -> int:
             f" (aim {AIM_LONGEST_SECONDS:.0f} s)"
         )
         _return_at_noon(Path(folder) / "late.db")
+        _pause(Path(folder) / "pause.db")
         jobs = _some(store)
         before = _resolve(store, jobs)
         took = _first_hour(store)
@@ -106,18 +115,22 @@ def _opened(path: Path) -> SqlStore:
     return open_sql_store(f"sqlite:///{path}", create=True)
 
 
-def _deploy(store: SqlStore, tasks: int) -> None:
-    schedules = {f"t{number}": _task(number, tasks) for number in range(tasks)}
+def _deploy(store: SqlStore, tasks: int, *, minutes: bool = False) -> None:
+    schedules = {f"t{number}": _task(number, tasks, minutes=minutes) for number in range(tasks)}
     app = App(name="a", programs={"p": Program(name="p", run="x.p")}, schedules=schedules)
     with store.transaction() as transaction:
         deploy(transaction, {"a": app}, GENERATED_AT - ONE_SECOND, by=By(actor="bench"))
 
 
-def _task(number: int, tasks: int) -> Schedule:
-    """Return a task, of which each tenth is upstream of the next nine; gates alone, so no run is needed."""
-    cycle = "minute" if number < tasks // MINUTE_PART else "hour" if number % 100 < 50 else "day"
+def _task(number: int, tasks: int, *, minutes: bool = False) -> Schedule:
+    """Return a task, of which each tenth is upstream of the next nine; gates alone, so no run is needed.
+
+    Args:
+        minutes: it has an instance each minute.
+    """
+    cycle = "minute" if minutes or number < tasks // MINUTE_PART else "hour" if number % 100 < 50 else "day"
     upstream = (Dependency(task=f"t{number - number % 10}"),) if number % 10 else ()
-    every = EVERY_MINUTES if cycle == "minute" else 1
+    every = EVERY_MINUTES if cycle == "minute" and not minutes else 1
     trigger = TaskTrigger(
         type="source", cycle=cycle, times=TaskTimes(every=every), depends_on=upstream, valid_from=DAY
     )
@@ -165,6 +178,28 @@ def _return_at_noon(path: Path) -> None:
     )
     what = f"{_instances(store):,} instances of {FEW_TASKS:,} tasks, {took.decided:,} decisions"
     _print("return", what, took, f"longest {took.longest:.2f} s, {took.longest_cpu:.2f} s of the CPU")
+    store.close()
+
+
+def _pause(path: Path) -> None:
+    """Let the scheduler be down for three hours, in which tasks of every minute become due."""
+    store = _opened(path)
+    _deploy(store, MINUTE_TASKS, minutes=True)
+    _ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
+    tick(store, MIDNIGHT)
+    parts = [time.process_time()]
+
+    def note(transaction: EngineTransaction) -> bool:
+        parts.append(time.process_time())
+        return True
+
+    report = tick(store, MIDNIGHT + PAUSE, note)
+    seconds = [after - before for before, after in pairwise(parts)]
+    print(
+        f"pause     {report.decided:,} decisions of {MINUTE_TASKS:,} tasks: {sum(seconds):.1f} s of the CPU"
+        f" in {len(seconds)} transactions, the longest {max(seconds):.2f} s (aim {AIM_PART_SECONDS} s)",
+        flush=True,
+    )
     store.close()
 
 

@@ -20,7 +20,8 @@ from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import tick
 
 SCHEDULES_PER_APP = 100
 FEW_APPS = 1

@@ -26,7 +26,8 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import tick
 
 T = TypeVar("T")
 

@@ -21,6 +21,7 @@ from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS
+from tidegate.scheduler.model.records.turn import TURNS
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -56,6 +57,9 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ),
     ("discarded events", lambda tx: tx.events_page(EventsWanted(reason=Reason.D_SUSPENDED), 10)),
     ("due jobs", lambda tx: tx.due_jobs(NOON, 100)),
+    ("due jobs behind a place", lambda tx: tx.due_jobs(NOON, 100, (NOON, "j"))),
+    ("first turns", lambda tx: tx.due_records(TURNS, NOON, 100)),
+    ("turns of jobs", lambda tx: tx.records(TURNS, job=["j"])),
     ("waiting jobs of schedules", lambda tx: tx.jobs(schedules=["a/s"], states=WAITING)),
     (
         "repairs of a schedule since an instant",

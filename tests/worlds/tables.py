@@ -39,8 +39,9 @@ from tidegate.scheduler.model.maintenance import (
 )
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.instant import TickReport
 from tidegate.scheduler.tick.maintenance.policies import load_policies
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.tick import tick
 
 SHORT = {REWRITE: "rewrite", MANIFESTS: "manifests", EXPIRE: "expire", ORPHANS: "orphans"}
 BY = By(actor="a person")

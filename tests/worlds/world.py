@@ -24,7 +24,8 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.answers import LedgerRow
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import tick
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 

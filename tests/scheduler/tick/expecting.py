@@ -8,7 +8,8 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.expected import ExpectedPeriod
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.wanted import LateWanted
-from tidegate.scheduler.tick.tick import TickReport, tick
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import tick
 
 SCHEDULES = """
 s:

@@ -50,7 +50,7 @@ def test_a_tick_leaves_tasks_to_the_next_one(one_a_tick: None) -> None:
 
 
 def test_all_sets_of_a_tick_together_make_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.scheduler.tick.due.ROWS_PER_PAGE", 1)
+    monkeypatch.setattr("tidegate.scheduler.tick.due_rows.ROWS_PER_PAGE", 1)
     monkeypatch.setattr(tick_module, "INSTANCES_PER_TICK", 1)
     world = TaskWorld(TWO)
     for hour in range(22):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.worlds.world import World, at
-from tidegate.scheduler.tick import due
+from tidegate.scheduler.tick import due, due_rows
 from tidegate.scheduler.tick.clock import AWAY_AFTER, engine_clock, last_tick
 
 FIRST = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
@@ -139,7 +139,7 @@ def test_a_page_that_is_full_ends_before_what_it_may_lack(rows, monkeypatch):
         return decided(world)
 
     whole = [history(spec) for spec in (FIRST, FIVE)]
-    monkeypatch.setattr(due, "ROWS_PER_PAGE", rows)
+    monkeypatch.setattr(due_rows, "ROWS_PER_PAGE", rows)
     assert [history(spec) for spec in (FIRST, FIVE)] == whole
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.doubles.dump import dump
 from tests.worlds.world import World, at
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.tick import apply, due
+from tidegate.scheduler.tick import apply, due_rows
 from tidegate.scheduler.tick.load import AllEvents, load_job_views
 
 TWO = """
@@ -91,7 +91,7 @@ def test_an_event_that_nobody_listens_to_is_routed_to_nobody():
 
 
 def test_more_than_a_batch_is_done_in_one_tick(monkeypatch):
-    monkeypatch.setattr(due, "ROWS_PER_PAGE", 2)
+    monkeypatch.setattr(due_rows, "ROWS_PER_PAGE", 2)
     world = World(
         "s: {program: q, for_each: partition, status: active, trigger: {partitions: {dataset: raw}},"
         " constraints: [{concurrency: {max: 3}}]}"
@@ -103,7 +103,7 @@ def test_more_than_a_batch_is_done_in_one_tick(monkeypatch):
 
 
 def test_events_split_over_batches_meet_in_one_job(monkeypatch):
-    monkeypatch.setattr(due, "ROWS_PER_PAGE", 2)
+    monkeypatch.setattr(due_rows, "ROWS_PER_PAGE", 2)
     world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 7}}}")
     world.arrive("10:00", "raw", *(f"2026-03-0{day}" for day in range(1, 8)))
     world.tick("10:00")

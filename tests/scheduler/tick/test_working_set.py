@@ -2,15 +2,13 @@
 
 from datetime import timedelta
 
-import pytest
-
 from tests.worlds.world import World, at
 from tidegate.scheduler.decision.decide import Decision, Launch, Wait
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.tick import apply as apply_module
-from tidegate.scheduler.tick import due
+from tidegate.scheduler.tick import due_rows
 from tidegate.scheduler.tick import tick as tick_module
 from tidegate.scheduler.tick.apply import LOOK_AGAIN_AFTER
 
@@ -38,14 +36,9 @@ def test_a_check_that_an_earlier_instant_put_off_is_not_made_at_its_old_time():
     assert world.only("s").next_check_at == at("00:08")
 
 
-@pytest.fixture
-def short_ticks(monkeypatch):
-    """A tick of one set of one row."""
-    monkeypatch.setattr(due, "ROWS_PER_PAGE", 1)
-    monkeypatch.setattr(tick_module, "SETS_PER_TICK", 1)
-
-
-def test_a_tick_that_reached_its_bound_is_gone_on_with_by_the_next(short_ticks):
+def test_a_tick_that_stops_after_a_transaction_is_gone_on_with_by_the_next(monkeypatch):
+    monkeypatch.setattr(due_rows, "ROWS_PER_PAGE", 1)
+    monkeypatch.setattr(tick_module, "DECISIONS_AT_ONCE", 1)
     world = World(DAILY.replace("program", "for_each: partition, program"))
     world.tick("10:00")
     for minute in range(1, 6):
@@ -53,7 +46,7 @@ def test_a_tick_that_reached_its_bound_is_gone_on_with_by_the_next(short_ticks):
     ticks = 0
     while len(world.jobs("s")) < 5:
         ticks += 1
-        assert world.tick("10:06").routed > 0
+        assert tick_module.tick(world.store, at("10:06"), lambda transaction: False).routed > 0
     assert ticks > 1
     assert [job.satisfied_at for job in world.jobs("s")] == [at(f"10:0{minute}") for minute in range(1, 6)]
 

@@ -33,7 +33,7 @@ from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.held_apps import held_apps
-from tidegate.scheduler.tick.tick import TickReport
+from tidegate.scheduler.tick.instant import TickReport
 
 DEEDS = ("person",) * 3 + ("lands",) * 3 + ("deadline",) + ("nothing",) * 5
 

@@ -19,7 +19,7 @@ from tidegate.scheduler.model.keep import Keep
 from tidegate.scheduler.model.retention import Pruned
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
-from tidegate.scheduler.tick.tick import TickReport
+from tidegate.scheduler.tick.instant import TickReport
 
 T = TypeVar("T")
 

@@ -42,6 +42,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.partitions_report import (
     PARTITIONS_REPORTS,
 )
+from tidegate.scheduler.model.records.turn import TURNS
 from tidegate.scheduler.model.records.watched import (
     WATCHED_FOLDERS,
     WATCHED_PARTITIONS,
@@ -228,6 +229,9 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         reader.jobs(apps=["a"], ids=names),
         reader.jobs(apps=["b", "a"], states=WAITING, limit=2),
         reader.due_jobs(now, 3),
+        reader.due_jobs(now, 3, (now, "ä")),
+        reader.records(TURNS, job=["a", "ä"]),
+        reader.due_records(TURNS, None, 2),
         reader.instances(["a/s", "a/t"], at(1), now),
         reader.instances(["a/s"], at(0), at(9), backfill=1),
         reader.instance_before("a/s", at(9)),

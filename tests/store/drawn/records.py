@@ -21,6 +21,7 @@ from tidegate.scheduler.model.records.partitions_report import (
 from tidegate.scheduler.model.records.session import SESSIONS, Session
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS, Specification
 from tidegate.scheduler.model.records.token import TOKENS, Role, Token
+from tidegate.scheduler.model.records.turn import TURNS, Known, Turn
 from tidegate.scheduler.model.records.watched import (
     WATCHED_FOLDERS,
     WATCHED_PARTITIONS,
@@ -101,6 +102,15 @@ watched_partitions = st.builds(
     at=instants,
 )
 
+turns = st.builds(
+    Turn,
+    job=ids,
+    at=instants,
+    rank=st.sampled_from(["0\x01a", "0\x01ä", "1"]),
+    queue=st.none() | ids,
+    known=st.none() | st.sampled_from(Known),
+)
+
 
 def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """A few values, of which some may repeat."""
@@ -123,6 +133,7 @@ RECORDS: dict[Kind[Any], st.SearchStrategy[Any]] = {
     SPECIFICATIONS: specifications,
     SUBSCRIPTIONS: subscriptions,
     TOKENS: tokens,
+    TURNS: turns,
     WATCHED_FOLDERS: watched_folders,
     WATCHED_PARTITIONS: watched_partitions,
 }

@@ -1,7 +1,7 @@
 """The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
 
-    dead, overdue, stopped runs ─► watched folders ─► owed reports ─► ingestion ─► reconciliation
-        ─► places ─► tick ─► alerts ─► pruning ─► requests
+    what a tick has left ─► dead, overdue, stopped runs ─► watched folders ─► owed reports ─► ingestion
+        ─► reconciliation ─► places ─► tick ─► alerts ─► pruning ─► requests
 
 Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
 it.
@@ -49,7 +49,7 @@ from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.held_apps import held_apps
 from tidegate.scheduler.tick.places import note_places, noted_places
-from tidegate.scheduler.tick.tick import tick
+from tidegate.scheduler.tick.tick import GoesOn, always, go_on, tick
 from tidegate.watcher.watching import Watching, watched_of
 
 FORCED_AT = 3
@@ -138,12 +138,14 @@ class Steps:
         obstacles: Obstacles,
         loaded: AssetPlan | None = None,
         maintains: bool = True,
+        goes_on: GoesOn = always,
     ) -> None:
         """Args:
         shared: the same for all ticks of a process.
         obstacles: what is in the way of the existing jobs of a plan, by app and program.
         loaded: the plan by which runs are requested; default: what is deployed.
         maintains: whether operations on tables can be requested.
+        goes_on: whether a tick goes on in a further transaction.
         """
         self.deployed = loaded or AssetPlan(Plan(apps=()))
         self._watched: tuple[AssetPlan, list[Watched]] | None = None
@@ -155,6 +157,7 @@ class Steps:
         self._log = log
         self._maintains = maintains
         self._find_obstacles = obstacles
+        self._goes_on = goes_on
 
     @property
     def apps(self) -> frozenset[str]:
@@ -165,6 +168,7 @@ class Steps:
     def advance(self, store: UpkeepStore) -> None:
         """Take in what has happened, and decide."""
         for step in (
+            self._left_by_a_tick,
             self.load_deployed,
             self._obstacles,
             self._dead,
@@ -275,7 +279,12 @@ class Steps:
             note_places(transaction, project, found)
 
     def _tick(self, store: Store) -> None:
-        for error in tick(store, self._now()).errors:
+        for error in tick(store, self._now(), self._goes_on).errors:
+            self._log(error)
+
+    def _left_by_a_tick(self, store: Store) -> None:
+        """Finish a tick that a crash has cut, before an observation does it in one transaction."""
+        for error in go_on(store, self._goes_on).errors:
             self._log(error)
 
     def _alerts(self, store: Store) -> None:

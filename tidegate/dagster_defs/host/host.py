@@ -28,6 +28,7 @@ from tidegate.dagster_defs.run.run_request import Invalid
 from tidegate.scheduler.launch.active_host import CLOCKS, LEASE, ActiveHost, Lookout, host_of, release, take
 from tidegate.scheduler.launch.obstacles import note_locations
 from tidegate.scheduler.launch.outbox import LaunchRequest, postpone, resume_launches
+from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.store import ServerClock
 from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.due import is_anything_due
@@ -84,7 +85,14 @@ class Host:
         self._lookout = Lookout()
         self._server_clock = ServerClock()
         self._existing = ExistingJobs(instance, workspace)
-        self._steps = Steps(location, instance, Shared(), self._log, obstacles=self._existing.obstacles)
+        self._steps = Steps(
+            location,
+            instance,
+            Shared(),
+            self._log,
+            obstacles=self._existing.obstacles,
+            goes_on=self._renew,
+        )
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
         self._locations = Turns(LOCATIONS_SECONDS)
@@ -173,6 +181,17 @@ class Host:
             )
         if self.active is not None and not was_active:
             self._log("is active")
+        return self.active is not None
+
+    def _renew(self, transaction: EngineTransaction) -> bool:
+        """Renew the lease in a transaction of a tick, however long that took; return whether it holds.
+
+        Another host that has seen it end waits for this transaction, and finds it renewed.
+        """
+        project, now, active = self._location.project, self._now(), self.active
+        if active is not None and not NOW <= now - active.looped_at < RENEWED_EVERY:
+            version, problem = self._location.version, self._problem
+            self.active = take(transaction, project, self._process, now, version=version, problem=problem)
         return self.active is not None
 
     def _advance(self, store: UpkeepStore) -> int:

@@ -59,8 +59,14 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         """Jobs by `opened_at`, then id."""
         ...
 
-    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """Jobs that wait, or gave back their slots, whose `next_check_at` is due, earliest first, then id."""
+    def due_jobs(
+        self, now: datetime, limit: int, after: tuple[datetime, str] | None = None
+    ) -> tuple[Job, ...]:
+        """Jobs that wait, or gave back their slots, whose `next_check_at` is due, earliest first, then id.
+
+        Args:
+            after: only those that come behind this `next_check_at` and id.
+        """
         ...
 
     def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:

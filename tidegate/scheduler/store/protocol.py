@@ -110,7 +110,7 @@ class EngineTransaction(ChangedRecords, EngineReader, Protocol):
         ...
 
     def set_cursor(self, name: str, value: Any) -> None:
-        """Store a JSON value under a name."""
+        """Store a JSON value under a name; None removes what is stored."""
         ...
 
     def add_journal(self, entries: Sequence[Entry]) -> None:

@@ -48,7 +48,7 @@ class Applier:
 
     Attributes:
         launched, discarded: ids of the jobs.
-        took_slots: whether any job has taken slots.
+        took_slots, lost_instances: whether any job has taken slots, and any instance was discarded.
         errors: one line for each postponed job.
     """
 
@@ -61,17 +61,27 @@ class Applier:
         self.repaired: dict[str, str] = {}
         self.discarded: list[str] = []
         self.errors: list[str] = []
-        self.took_slots = False
+        self.took_slots = self.lost_instances = False
 
-    def judge(self, views: Sequence[JobView]) -> dict[str, Decision | None]:
-        """Decide some jobs, and plan the launches; None for a job that an error postpones."""
+    @property
+    def ended(self) -> int:
+        """How many instances have ended."""
+        return len(self._ended)
+
+    def judge(self, views: Sequence[JobView], *, planned: bool = True) -> dict[str, Decision | None]:
+        """Decide some jobs, and plan the launches; None for a job that an error postpones.
+
+        Args:
+            planned: whether launches are planned.
+        """
         found = {view.job.id: self._decided(view) for view in views}
         asking = {id for id, each in found.items() if isinstance(each, Decision) and _needs_events(each)}
-        self._work.held.read([view.job.id for view in views if view.job.id in asking and not view.job.launch])
+        if planned:
+            self._work.held.read([v.job.id for v in views if v.job.id in asking and not v.job.launch])
         decisions: dict[str, Decision | None] = {}
         for view in views:
             decision = found[view.job.id]
-            if isinstance(decision, Decision):
+            if isinstance(decision, Decision) and planned:
                 decision = self._planned(view, decision)
             if isinstance(decision, Exception):
                 self._postpone(view.job, decision)
@@ -131,14 +141,8 @@ class Applier:
         """
         job, outcome = view.job, decide_again(view, self._now)
         if isinstance(outcome, Wait):
-            self._put(
-                msgspec.structs.replace(
-                    job,
-                    next_check_at=outcome.next_check,
-                    blocked_on=outcome.blocked_on,
-                    needs=outcome.needs,
-                )
-            )
+            check, blocked, needs = outcome.next_check, outcome.blocked_on, outcome.needs
+            self._put(msgspec.structs.replace(job, next_check_at=check, blocked_on=blocked, needs=needs))
             return False
         self._take_slots(job, job.program, job.resources)
         data = {"program": job.program, "resources": list(job.resources)}
@@ -263,6 +267,7 @@ class Applier:
         """Discard a job, for a reason."""
         self._end(job, discard_entry(job, reason, self._now))
         self.discarded.append(job.id)
+        self.lost_instances = self.lost_instances or job.instance is not None
 
     def _open_for_leaving(self, job: Job, since: datetime) -> None:
         """Open a job for the events of a discarded one that arrived at its instant or later."""

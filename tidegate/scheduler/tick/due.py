@@ -1,26 +1,18 @@
-"""Due rows: the first page of a due query, and a queue of rows by the instant at which they are due.
-
-Neither looks at rows that are not due, so that a tick costs what is due and not what exists.
-"""
+"""Due: a queue of rows by the instant at which they are due, and whether a tick has anything to do."""
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.missed import has_missed
-
-ROWS_PER_PAGE = 5_000
-"""Rows of one kind that a query for due rows returns at first; bounds the memory of a working set."""
+from tidegate.scheduler.tick.unfinished import Place, unfinished
 
 TASKS_PER_PAGE = 200
 """Tasks with a day to generate that a query for due tasks returns: some thousand instances."""
 
 MICROSECOND = timedelta(microseconds=1)
-
-Row = TypeVar("Row")
 
 
 class DueQueue:
@@ -46,10 +38,14 @@ class DueQueue:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
-    def take(self, until: datetime) -> list[str]:
-        """Remove and return the ids of the rows that are due by an instant, each once."""
+    def take(self, until: datetime, last: Place | None = None) -> list[str]:
+        """Remove and return the ids of the rows that are due by an instant, each once.
+
+        Args:
+            last: only those up to this place; None for all.
+        """
         found: dict[str, None] = {}
-        while self._heap and self._heap[0][0] <= until:
+        while self._heap and self._heap[0][0] <= until and (last is None or self._heap[0] <= last):
             instant, id = heapq.heappop(self._heap)
             if self._is_due(instant, id):
                 found[id] = None
@@ -78,6 +74,7 @@ def is_anything_due(reader: EngineReader, until: datetime) -> bool:
     maintenance = reader.next_maintenance()
     return (
         has_missed(reader)
+        or unfinished(reader) is not None
         or bool(reader.unrouted_events(1) or reader.due_schedules(until, 1))
         or bool(
             reader.due_schedules(until, 1, tasks=True)
@@ -87,32 +84,3 @@ def is_anything_due(reader: EngineReader, until: datetime) -> bool:
         )
         or (maintenance is not None and maintenance <= until)
     )
-
-
-def first_page(
-    query: Callable[[int], Sequence[Row]],
-    due: Callable[[Row], datetime | None],
-    clock: datetime,
-    until: datetime,
-) -> tuple[list[Row], datetime]:
-    """Return the first due rows, and the instant up to which they are complete.
-
-    All rows that are due at one instant, and all late rows, belong together (rule 14): the page
-    grows until it reaches beyond them.
-
-    Args:
-        query: returns the due rows, earliest first, up to a limit.
-        due: the instant at which a row is due.
-        clock: rows that were due earlier are late, and are due now.
-        until: the last instant to return rows for.
-    """
-    size = ROWS_PER_PAGE
-    while True:
-        rows = list(query(size))
-        instants = [due(row) or clock for row in rows]
-        if len(rows) < size or instants[-1] > until:
-            return rows, until
-        if instants[-1] > max(clock, instants[0]):
-            reach = instants[-1] - MICROSECOND
-            return [row for row, instant in zip(rows, instants, strict=True) if instant <= reach], reach
-        size *= 4

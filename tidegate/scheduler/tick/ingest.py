@@ -25,6 +25,7 @@ from tidegate.scheduler.tick.generate import generate
 from tidegate.scheduler.tick.landed import Again, Landed, land
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.missed import note_missed
+from tidegate.scheduler.tick.unfinished import Going
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 
@@ -37,6 +38,7 @@ class Aside:
         again: finished instances of sources that events report, before the jobs of the instant.
         written: when each dataset was written last.
         landed: the events of partitions.
+        left: what is left of the decisions to the next transaction.
     """
 
     def __init__(self) -> None:
@@ -45,6 +47,7 @@ class Aside:
         self.again: list[Again] = []
         self.written: dict[str, datetime] = {}
         self.landed: list[Event] = []
+        self.left: Going | None = None
 
     @property
     def breaks(self) -> bool:

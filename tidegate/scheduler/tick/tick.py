@@ -10,8 +10,9 @@ clock's instant, since past decisions do not change. A scheduler that was away f
 `AWAY_AFTER` does not replay that time: it handles everything since then as one instant, and
 `catch_up` says which fires still count.
 
-A tick is one transaction: events, jobs, slots, journal, fire times and timers change together or
-not at all. A crash before the commit leaves the old state, and the next tick does the same again;
+A tick is one transaction, or several after a pause, none of which takes long
+(`scheduler.tick.unfinished`): in each, events, jobs, slots, journal, fire times and timers change together
+or not at all. A crash before the commit leaves the old state, and the next tick does the same again;
 a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` offers until a run is
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 
@@ -22,15 +23,13 @@ done (docs/adr/0041-an-override-reverts-as-a-command-at-its-instant.md). `tick` 
 their module is named here, and loaded when something expires.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from tidegate.domain.value import Value
-from tidegate.scheduler.decision.repairs import awaits_attempt
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -39,13 +38,20 @@ from tidegate.scheduler.tick.clock import AWAY_AFTER, CLOCK, CLOCK_KEPT_FOR, TIC
 from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.expected import judge_expected, next_judgement, note_landed
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
-from tidegate.scheduler.tick.in_order import InOrder
 from tidegate.scheduler.tick.ingest import Aside, ingest
+from tidegate.scheduler.tick.instant import TickReport, replay_instants
 from tidegate.scheduler.tick.landed import report_again
 from tidegate.scheduler.tick.maintenance.poll import maintain, next_poll
 from tidegate.scheduler.tick.missed import fire_missed
 from tidegate.scheduler.tick.repaired import end_repaired
 from tidegate.scheduler.tick.set_back import set_back
+from tidegate.scheduler.tick.unfinished import (
+    DECISIONS_AT_ONCE,
+    Budget,
+    Unfinished,
+    note_unfinished,
+    unfinished,
+)
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 if TYPE_CHECKING:
@@ -64,52 +70,78 @@ def end_expired(transaction: "EngineTransaction", expired: "Sequence[Override]",
 EXPIRED_AT_ONCE = 10_000
 """Overrides that expire at one instant and revert together; more of them follow at the same instant."""
 
-SETS_PER_TICK = 20
-"""The most working sets of one transaction; the next tick continues with the rest."""
+GoesOn = Callable[[EngineTransaction], bool]
+"""Is called at the end of each transaction of a tick; returns whether the tick may go on in another one."""
 
 
-class TickReport(Value, kw_only=True):
-    """The result of one tick: counts, ids of launched and discarded jobs, and errors."""
-
-    fired: int = 0
-    routed: int = 0
-    decided: int = 0
-    launched: tuple[str, ...] = ()
-    discarded: tuple[str, ...] = ()
-    late: int = 0
-    errors: tuple[str, ...] = ()
-
-    def plus(self, other: "TickReport") -> "TickReport":
-        """Return the sum of both reports."""
-        return TickReport(
-            **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
-        )
+def always(transaction: EngineTransaction) -> bool:
+    """Let a tick go on to its end."""
+    return True
 
 
-def tick(store: Store, now: datetime) -> TickReport:
-    """Bring the store up to `now`.
+def tick(store: Store, now: datetime, goes_on: GoesOn = always) -> TickReport:
+    """Bring the store up to `now`, in as many transactions as it takes.
 
     Any number of schedulers may tick on the same store: transactions are serialised.
     """
-    with store.transaction() as transaction:
-        caught_up = fire_missed(transaction)
-        report = advance_to(transaction, now).plus(TickReport(fired=caught_up))
-        known = transaction.cursor(TICKED)
-        if known is None or abs(now - datetime.fromisoformat(known)) > CLOCK_KEPT_FOR:
-            transaction.set_cursor(TICKED, now.isoformat())
-        return report
+    report, begun, over = TickReport(), False, False
+    while not over:
+        with store.transaction() as transaction:
+            budget = Budget(DECISIONS_AT_ONCE)
+            report = report.plus(finish(transaction, budget))
+            if not begun and not budget.is_cut:
+                begun = True
+                caught_up = fire_missed(transaction)
+                report = report.plus(_advance_to(transaction, now, budget)).plus(TickReport(fired=caught_up))
+                known = transaction.cursor(TICKED)
+                if known is None or abs(now - datetime.fromisoformat(known)) > CLOCK_KEPT_FOR:
+                    transaction.set_cursor(TICKED, now.isoformat())
+            over = not goes_on(transaction) or (begun and not budget.is_cut)
+    return report
+
+
+def go_on(store: Store, goes_on: GoesOn) -> TickReport:
+    """Finish what a tick has left, in as many transactions as it takes; nothing is left as a rule."""
+    with store.reading() as reader:
+        left, report = unfinished(reader) is not None, TickReport()
+    while left:
+        with store.transaction() as transaction:
+            budget = Budget(DECISIONS_AT_ONCE)
+            report = report.plus(finish(transaction, budget))
+            left = goes_on(transaction) and budget.is_cut
+    return report
 
 
 def advance_to(transaction: EngineTransaction, now: datetime) -> TickReport:
     """Bring the store up to `now` inside the caller's transaction."""
-    report = expire(transaction, now)
+    return finish(transaction, Budget()).plus(_advance_to(transaction, now, Budget()))
+
+
+def _advance_to(transaction: EngineTransaction, now: datetime, budget: Budget) -> TickReport:
+    report = _expire(transaction, now, budget, now)
+    if budget.is_cut:
+        return report
     clock = engine_clock(transaction)
     if clock is not None and clock - now > AWAY_AFTER:
         set_back(transaction, clock, now)
     if clock is None or abs(now - clock) > AWAY_AFTER:
         transaction.set_cursor(RETURNED, now.isoformat())
-        return report.plus(_replay(transaction, now, now))
-    return report.plus(_replay(transaction, clock, max(clock, now)))
+        return report.plus(_replay(transaction, _begin(now, now), budget))
+    return report.plus(_replay(transaction, _begin(clock, max(clock, now)), budget))
+
+
+def finish(transaction: EngineTransaction, budget: Budget) -> TickReport:
+    """Go on with what the last part of a tick has left."""
+    left = unfinished(transaction)
+    if left is None:
+        return TickReport()
+    note_unfinished(transaction, None)
+    report = _replay(transaction, left, budget)
+    if not budget.is_cut:
+        transaction.set_cursor(CLOCK, left.until.isoformat())
+    if left.expiring is not None and not budget.is_cut:
+        report = report.plus(_advance_to(transaction, left.expiring, budget))
+    return report
 
 
 def advance_before(transaction: EngineTransaction, now: datetime) -> None:
@@ -117,16 +149,21 @@ def advance_before(transaction: EngineTransaction, now: datetime) -> None:
 
     While the scheduler is away it only reverts what has expired: everything else is handled when it returns.
     """
+    finish(transaction, Budget())
     expire(transaction, now)
-    _replay_before(transaction, now)
+    _replay_before(transaction, now, Budget())
 
 
-def _replay_before(transaction: EngineTransaction, now: datetime) -> TickReport:
+def _replay_before(
+    transaction: EngineTransaction, now: datetime, budget: Budget, expiring: datetime | None = None
+) -> TickReport:
     clock, report = engine_clock(transaction), TickReport()
     if clock is not None and clock < now <= clock + AWAY_AFTER:
-        report = _replay(transaction, clock, now - MICROSECOND)
-        # Exact, not only once a minute: the caller may make older rows due, which must not count earlier.
-        transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
+        begun = msgspec.structs.replace(_begin(clock, now - MICROSECOND), expiring=expiring)
+        report = _replay(transaction, begun, budget)
+        if not budget.is_cut:
+            # Exact, not only once a minute: the caller may make older rows due, which must not count earlier.
+            transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
     return report
 
 
@@ -136,6 +173,12 @@ def expire(transaction: EngineTransaction, now: datetime) -> TickReport:
     So what is due before an expiry is done under the override, and what comes with it or later is not,
     whatever the pace of the ticks; also while the scheduler is away.
     """
+    return _expire(transaction, now, Budget())
+
+
+def _expire(
+    transaction: EngineTransaction, now: datetime, budget: Budget, expiring: datetime | None = None
+) -> TickReport:
     report = TickReport()
     while due := transaction.due_records(OVERRIDES, now, 1):
         expires = due[0].expires_at or now
@@ -143,7 +186,9 @@ def expire(transaction: EngineTransaction, now: datetime) -> TickReport:
         known = clock is not None and clock <= now + AWAY_AFTER
         at = max(expires, clock) if known and clock is not None else expires
         expired = transaction.due_records(OVERRIDES, expires, EXPIRED_AT_ONCE)
-        report = report.plus(_replay_before(transaction, at))
+        report = report.plus(_replay_before(transaction, at, budget, expiring))
+        if budget.is_cut:
+            break
         _take_own(transaction, at, {each.ref for each in expired})
         end_expired(transaction, expired, at)
     return report
@@ -194,33 +239,59 @@ def route_now(transaction: EngineTransaction, now: datetime) -> None:
     maintain(transaction, aside.written, (), now, polls=False)
 
 
-def _replay(transaction: EngineTransaction, clock: datetime, until: datetime) -> TickReport:
-    report, start, sets, instances = TickReport(), clock, 0, INSTANCES_PER_TICK
-    while sets < SETS_PER_TICK:
-        poll, begun = next_poll(transaction, clock), clock
-        reach, aside = _reach(transaction, clock, poll, until), Aside()
-        work = WorkingSet(transaction, clock, reach, instances=instances)
-        while not aside.breaks and (instant := work.next_instant()) is not None:
-            clock, report = instant, report.plus(_at(work, instant, aside))
-        work.flush()
-        instances = work.instances_left
-        clock = clock if aside.breaks else work.until
-        end_repaired(transaction, aside.repaired, clock)
-        note_landed(transaction, aside.landed, begun, clock)
-        report = report.plus(TickReport(late=judge_expected(transaction, begun, clock)))
-        if aside.again:
-            # The jobs of this instant are decided after it, by the next working set.
-            report_again(transaction, aside.again, clock)
-            continue
-        done, goes_on = _maintain(transaction, aside, clock, poll)
+def _begin(clock: datetime, until: datetime) -> Unfinished:
+    return Unfinished(at=clock, until=until, instances=INSTANCES_PER_TICK)
+
+
+def _replay(transaction: EngineTransaction, left: Unfinished, budget: Budget) -> TickReport:
+    """Replay what is left of a tick, or note what is left of it once the budget is spent."""
+    report, start, clock = TickReport(), left.at, left.at
+    while True:
+        poll, begun, going, aside = next_poll(transaction, clock), clock, left.going, Aside()
+        reach = _reach(transaction, clock, poll, left.until) if going is None else clock
+        limit = None if budget.left is None else max(1, budget.left)
+        work = WorkingSet(transaction, clock, reach, instances=left.instances, limit=limit, going=going)
+        clock, done = replay_instants(work, clock, aside, budget, going)
         report = report.plus(done)
-        if clock >= until and not goes_on:
+        closes = aside.left is None and (aside.breaks or (going is None and work.next_instant() is None))
+        work.flush()
+        clock = work.until if closes and not aside.breaks else clock
+        note_landed(transaction, aside.landed, begun, clock)
+        goes_on = True
+        if closes:
+            done, goes_on = _close(transaction, aside, begun, clock, poll)
+            report = report.plus(done)
+        else:
+            maintain(transaction, aside.written, (), clock, polls=False)
+        if clock >= left.until and not goes_on:
             break
-        sets += clock != poll and not goes_on
+        left = msgspec.structs.replace(left, at=clock, instances=work.instances_left, going=aside.left)
+        if budget.is_spent:
+            budget.is_cut = True
+            note_unfinished(transaction, left)
+            break
     stored = engine_clock(transaction)
     if report != TickReport() or stored is None or abs(clock - stored) > CLOCK_KEPT_FOR or clock < start:
         transaction.set_cursor(CLOCK, clock.isoformat())
     return report
+
+
+def _close(
+    transaction: EngineTransaction, aside: Aside, begun: datetime, clock: datetime, poll: datetime | None
+) -> tuple[TickReport, bool]:
+    """Do what follows the instants of a working set.
+
+    Returns:
+        What was done, and whether more may follow at the same instant.
+    """
+    end_repaired(transaction, aside.repaired, clock)
+    report = TickReport(late=judge_expected(transaction, begun, clock))
+    if aside.again:
+        # The jobs of this instant are decided after it, by the next working set.
+        report_again(transaction, aside.again, clock)
+        return report, True
+    done, goes_on = _maintain(transaction, aside, clock, poll)
+    return report.plus(done), goes_on
 
 
 def _reach(
@@ -243,39 +314,3 @@ def _maintain(
     done = maintain(transaction, aside.written, aside.operations, clock, polls=clock == poll)
     report = TickReport(decided=done.closed + done.looked, launched=done.launched)
     return report, bool(aside.operations or aside.repaired) or done.closed > 0
-
-
-def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
-    """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
-    fired, routed = ingest(work, instant, aside)
-    if aside.again:
-        return TickReport(fired=fired, routed=routed)
-    return msgspec.structs.replace(_decide(work, instant, aside), fired=fired, routed=routed)
-
-
-# --- jobs -------------------------------------------------------------------------------
-
-
-def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
-    """Decide every due job, and the first ones of every queue that was woken, in launch order.
-
-    Args:
-        aside: takes the operations on tables, which come after the other jobs.
-    """
-    due, queues = work.take_jobs(instant), work.queues.take(instant)
-    aside.operations += [job for job in due if job.maintenance is not None]
-    due = [job for job in due if job.maintenance is None]
-    if not due and not queues:
-        return TickReport()
-    line = InOrder(work, instant)
-    line.decide(due, queues)
-    applier = line.applier
-    if applier.repaired:
-        former = work.jobs(ids=applier.repaired)
-        aside.repaired += [(job, applier.repaired[job.id]) for job in former if awaits_attempt(job)]
-    return TickReport(
-        decided=line.decided,
-        launched=tuple(applier.launched),
-        discarded=tuple(applier.discarded),
-        errors=tuple(applier.errors),
-    )

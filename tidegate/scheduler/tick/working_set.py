@@ -4,13 +4,12 @@ A tick replays many instants (see `scheduler.tick.tick`), and each instant reads
 has written. The set reads a row from the transaction once, changes it in memory as often as
 needed, and writes it once, in `flush`. It decides nothing.
 
-`until` is the last instant that the set covers: if more rows are due than one set may hold, it
-ends before the first instant whose rows may be incomplete, and the next set continues there.
+`until` is the last instant that the set covers: if more rows are due than one set may hold, it ends
+before the first instant whose rows may be incomplete, or at it, and the next set continues there.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,12 +23,14 @@ from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.run import Launched, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues, first_page
+from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, WokenQueues
+from tidegate.scheduler.tick.due_rows import due_rows
 from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.last_launches import LastLaunches
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.open_jobs import OpenJobs
 from tidegate.scheduler.tick.pending import PendingWrites
+from tidegate.scheduler.tick.unfinished import Going, Turns
 
 V = TypeVar("V", bound=Value)
 
@@ -41,18 +42,28 @@ class WorkingSet:
         clock: everything before it is done; rows that arrived late are due now.
         until: the last instant to cover.
         instances: of tasks that may be made: no task is due when none of these are left (`instances_left`).
+        limit: of jobs that are due at one instant; None for all.
+        going: what is left of the decisions at the clock, which the set then goes on with.
 
     Attributes:
+        after: more jobs are due at its last instant behind this place; None if none are.
         held, queues, last: events of its jobs, woken queues of blocked jobs, and last launches of keys.
-        open_jobs: the jobs that events may join.
+        open_jobs, turns: the jobs that events may join, and those still to be decided at an instant.
     """
 
     def __init__(
-        self, transaction: EngineTransaction, clock: datetime, until: datetime, *, instances: int = 0
+        self,
+        transaction: EngineTransaction,
+        clock: datetime,
+        until: datetime,
+        *,
+        instances: int = 0,
+        limit: int | None = None,
+        going: Going | None = None,
     ) -> None:
-        self._transaction = transaction
-        self._clock = clock
-        self.until = until
+        self._transaction, self._clock = transaction, clock
+        due = due_rows(transaction, clock, until, limit, going)
+        self.until, self.after = due.until, due.after
         self.instances_left = instances
         self._records: dict[str, dict[str, Any]] = {}
         self._states: dict[str, ScheduleState] = {}
@@ -64,22 +75,15 @@ class WorkingSet:
         self._history: dict[str, ProgramHistory] = {}
         self._launches: dict[str, tuple[datetime, tuple[datetime, ...]]] = {}
         self._listeners: dict[str, tuple[Subscription, ...]] = {}
-        self._pending = PendingWrites()
-        events, self.until = first_page(transaction.unrouted_events, attrgetter("arrived"), clock, until)
-        self._events = list(reversed(events))
-        fire, check = attrgetter("next_fire_at"), attrgetter("next_check_at")
-        states, reach = first_page(lambda size: transaction.due_schedules(until, size), fire, clock, until)
-        self.until = min(self.until, reach)
-        jobs, reach = first_page(lambda size: transaction.due_jobs(until, size), check, clock, until)
-        self.until = min(self.until, reach)
-        self._due_schedules = DueQueue(self._fires_at)
-        self._due_tasks = DueQueue(self._fires_at)
+        self._pending, self._events = PendingWrites(), list(due.events)
+        self.turns = Turns(transaction)
+        self._due_schedules, self._due_tasks = DueQueue(self._fires_at), DueQueue(self._fires_at)
         self._more_tasks = True
         self._due_jobs = DueQueue(self._checked_at)
         self.queues = WokenQueues(transaction.woken(until))
-        for state in states:
+        for state in due.schedules:
             self._cache_schedule(state)
-        for job in jobs:
+        for job in due.jobs:
             self._cache_job(job)
         self._prefetch()
 
@@ -133,8 +137,9 @@ class WorkingSet:
         return self._due_tasks.first() if left else None
 
     def take_jobs(self, instant: datetime) -> list[Job]:
-        """Return the jobs that are due for a decision, by instant and id."""
-        return [self._jobs[id] for id in self._due_jobs.take(instant)]
+        """Return the jobs that are due for a decision, by instant and id; see `after`."""
+        last = self.after if instant == self.until else None
+        return [self._jobs[id] for id in self._due_jobs.take(instant, last)]
 
     def queued_jobs(self, queue: str, after: str, limit: int) -> list[Job]:
         """Return the first jobs of a queue behind a place, in launch order."""
@@ -264,8 +269,8 @@ class WorkingSet:
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """Make the jobs that are blocked on any of these resources due at an instant of this set."""
-        blocked = sorted(self._flushed.jobs(blocked_on=resources), key=lambda job: job.id)
-        self.put_jobs([msgspec.structs.replace(job, next_check_at=at) for job in self.as_known(blocked)])
+        blocked = self.as_known(sorted(self._flushed.jobs(blocked_on=resources), key=lambda job: job.id))
+        self.put_jobs([msgspec.structs.replace(job, next_check_at=at) for job in blocked])
 
     def put_edges(self, job: str, upstream: Collection[str]) -> None:
         """Record the upstream instances of an instance."""

@@ -16,7 +16,7 @@ from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import offer_launches, reject
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import ALL_RUNS, group_resource
-from tidegate.scheduler.tick.tick import TickReport
+from tidegate.scheduler.tick.instant import TickReport
 
 TABLES = ("w.a.x", "w.a.y", "w.a.z")
 RESOURCES = (ALL_RUNS, group_resource("spark"), *(f"table:{name}" for name in TABLES))

@@ -121,12 +121,16 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
         )
         return tuple(sorted(found, key=lambda e: (e.arrived, e.id), reverse=True)[:limit])
 
-    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
+    def due_jobs(
+        self, now: datetime, limit: int, after: tuple[datetime, str] | None = None
+    ) -> tuple[Job, ...]:
         waiting = (self._tables.jobs[id] for id in self._tables.waiting)
         due = [
             (job.next_check_at, job.id, job)
             for job in waiting
-            if job.next_check_at is not None and job.next_check_at <= now
+            if job.next_check_at is not None
+            and job.next_check_at <= now
+            and (after is None or (job.next_check_at, job.id) > after)
         ]
         return tuple(job for _, _, job in sorted(due, key=lambda d: d[:2])[:limit])
 

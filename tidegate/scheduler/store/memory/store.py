@@ -167,7 +167,10 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
 
     def set_cursor(self, name: str, value: Any) -> None:
         self._tables.own("cursors")
-        self._tables.cursors[name] = msgspec.json.encode(value)
+        if value is None:
+            self._tables.cursors.pop(name, None)
+        else:
+            self._tables.cursors[name] = msgspec.json.encode(value)
 
     def add_journal(self, entries: Sequence[Entry]) -> None:
         self._tables.own("journal", "numbers")

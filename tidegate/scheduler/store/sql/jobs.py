@@ -60,6 +60,8 @@ WANTED = Filters(
     limits={"limit": (_JOBS.opened_at.desc(), _JOBS.id.desc())},
 )
 DUE = every(JOBS).where(_JOBS.due_at <= bindparam("now")).order_by(_JOBS.due_at, _JOBS.id).limit(LIMIT)
+_BEHIND = or_(_JOBS.due_at > bindparam("at"), _JOBS.id > bindparam("id"))
+DUE_BEHIND = DUE.where(_JOBS.due_at >= bindparam("at"), _BEHIND)
 _ORDER = (_JOBS.scheduled_at, _JOBS.id)
 IN_RANGE = (
     every(JOBS)
@@ -104,8 +106,13 @@ class JobReader(FilteredQueries):
         found = self._wanted(WANTED, wanted, alone)
         return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
 
-    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        return tuple(self._all(DUE, JOBS.value, now=now, limit=limit))
+    def due_jobs(
+        self, now: datetime, limit: int, after: tuple[datetime, str] | None = None
+    ) -> tuple[Job, ...]:
+        if after is None:
+            return tuple(self._all(DUE, JOBS.value, now=now, limit=limit))
+        at, id = after
+        return tuple(self._all(DUE_BEHIND, JOBS.value, now=now, limit=limit, at=at, id=id))
 
     def instances(
         self,

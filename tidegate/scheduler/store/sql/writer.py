@@ -175,8 +175,11 @@ class SqlTransaction(
         return self.claim_of(job, attempt) or run_id
 
     def set_cursor(self, name: str, value: Any) -> None:
-        row = (name, msgspec.json.encode(value).decode())
-        bulk.insert(self._connection, tables.cursors, ("name", "value"), [row], on_conflict="replace")
+        if value is None:
+            bulk.delete(self._connection, tables.cursors, ("name",), [(name,)])
+        else:
+            row = (name, msgspec.json.encode(value).decode())
+            bulk.insert(self._connection, tables.cursors, ("name", "value"), [row], on_conflict="replace")
         if name.partition(":")[0] not in PULSES:
             self._connection.info[CHANGED] = True
 

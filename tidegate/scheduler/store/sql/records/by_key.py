@@ -25,6 +25,7 @@ from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORT
 from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS
 from tidegate.scheduler.model.records.token import TOKENS
+from tidegate.scheduler.model.records.turn import TURNS
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
 from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES
@@ -55,6 +56,7 @@ CODECS: dict[Kind[Any], Codec[Any]] = {
     SPECIFICATIONS: tables.SPECIFICATIONS,
     SUBSCRIPTIONS: rows.SUBSCRIPTIONS,
     TOKENS: tables.TOKENS,
+    TURNS: tables.TURNS,
     WATCHED_FOLDERS: tables.WATCHED_FOLDERS,
     WATCHED_PARTITIONS: tables.WATCHED_PARTITIONS,
     WITHHELD_EVENTS: tables.WITHHELD_EVENTS,

@@ -11,6 +11,7 @@ from tidegate.scheduler.model.records.partitions_report import PartitionsReport,
 from tidegate.scheduler.model.records.session import Session
 from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Role, Token
+from tidegate.scheduler.model.records.turn import Known, Turn
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.records.withheld import CheckResult, WithheldEvent
 from tidegate.scheduler.store.sql.columns import Bytes, Codec, Coded, Instant, Json, Name
@@ -89,6 +90,18 @@ LAST_LAUNCHES = Codec(
     ),
     LastLaunch,
 )
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("job", Name, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("rank", Name, nullable=False),
+    Column("queue", Name),
+    Column("known", Coded(Known)),
+)
+Index("ix_turns_rank", turns.c.at, turns.c.rank, turns.c.job)
+TURNS = Codec(turns, Turn)
 
 withheld_events = Table(
     "withheld_events",
