@@ -1,4 +1,4 @@
-"""What hosts and sensors note of one another: whose clock differs, and which version is at work."""
+"""What hosts and sensors note of one another: the lease, whose clock differs, which version is at work."""
 
 import re
 from dataclasses import replace
@@ -8,9 +8,13 @@ import pytest
 
 from tests.dagster_defs.host.world import ELSEWHERE, HostWorld
 from tests.dagster_defs.instance import evaluate, repository_of
+from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.host.host import POLL_SECONDS, WAITING_SECONDS, Host
-from tidegate.scheduler.launch.active_host import RENEWED_WITHIN, host_of
+from tidegate.scheduler.launch.active_host import LEASE, RENEWED_WITHIN, active_host, host_of
 from tidegate.scheduler.launch.versions import CODE_SERVER, versions_at_work
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.instant import TickReport
+from tidegate.scheduler.tick.tick import GoesOn
 from tidegate.spark_jobs.commit.process import this_process
 
 pytestmark = pytest.mark.dagster
@@ -64,3 +68,31 @@ def test_the_store_knows_the_versions_of_the_host_and_the_code_server(world: Hos
     assert (
         noted[CODE_SERVER].version == world.location.version and noted[CODE_SERVER].process == this_process()
     )
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_tick_of_any_length_renews_the_lease_and_one_that_lost_it_stops(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch, taken: bool
+) -> None:
+    """Each transaction of the tick takes longer than a lease; another host may have taken it meanwhile."""
+    host, other, parts = world.host(1), world.host(2), list[bool]()
+    host.loop()
+
+    def tick(store: Store, now: datetime, goes_on: GoesOn) -> TickReport:
+        for _ in range(3):
+            world.after += LEASE
+            if taken:
+                other._lease(world.location.open_store())
+            with store.transaction() as transaction:
+                parts.append(goes_on(transaction))
+            if not parts[-1]:
+                break
+            with store.reading() as reader:
+                found = active_host(reader, world.location.project, world.location.clock())
+            assert found is not None and found.process == ELSEWHERE.format(1)
+        return TickReport()
+
+    monkeypatch.setattr(steps, "tick", tick)
+    host._steps.advance(host._location.open_store())
+    assert parts == ([False] if taken else [True] * 3)
+    assert (host.active is None) is taken

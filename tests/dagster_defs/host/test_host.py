@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Event
 from typing import Any, cast
 
@@ -17,7 +17,6 @@ from tests.dagster_defs.instance import evaluate, report, repository_of
 from tests.dagster_defs.live.live import live_app
 from tests.doubles.dead_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER
-from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.existing.new_run import run_id_of
 from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, REST, WAITING_SECONDS, Host
 from tidegate.dagster_defs.host.runs import Runs
@@ -35,9 +34,7 @@ from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.instant import TickReport
 from tidegate.scheduler.tick.places import noted_places
-from tidegate.scheduler.tick.tick import GoesOn
 
 pytestmark = pytest.mark.dagster
 
@@ -160,34 +157,6 @@ def test_a_host_that_loses_its_lease_launches_no_more(
     assert len(world.runs(day)) == 1
     assert (host.active is None) is (meanwhile == "another host is active")
     assert (world.instance.get_run_by_id(run_id_of(second.run_key or "")) is None) is slow
-
-
-@pytest.mark.parametrize("taken", [False, True])
-def test_a_tick_of_any_length_renews_the_lease_and_one_that_lost_it_stops(
-    world: HostWorld, monkeypatch: pytest.MonkeyPatch, taken: bool
-) -> None:
-    """Each transaction of the tick takes longer than a lease; another host may have taken it meanwhile."""
-    host, other, parts = world.host(1), world.host(2), list[bool]()
-    host.loop()
-
-    def tick(store: Store, now: datetime, goes_on: GoesOn) -> TickReport:
-        for _ in range(3):
-            world.after += LEASE
-            if taken:
-                other._lease(world.location.open_store())
-            with store.transaction() as transaction:
-                parts.append(goes_on(transaction))
-            if not parts[-1]:
-                break
-            with store.reading() as reader:
-                found = active_host(reader, world.location.project, world.location.clock())
-            assert found is not None and found.process == ELSEWHERE.format(1)
-        return TickReport()
-
-    monkeypatch.setattr(steps, "tick", tick)
-    host._steps.advance(host._location.open_store())
-    assert parts == ([False] if taken else [True] * 3)
-    assert (host.active is None) is taken
 
 
 def test_two_creations_of_one_run_at_once_make_one(world: HostWorld) -> None:

@@ -69,8 +69,7 @@ class WorkingSet:
         self._states: dict[str, ScheduleState] = {}
         self._jobs: dict[str, Job] = {}
         self.open_jobs = OpenJobs(transaction, self._jobs, self.as_known)
-        self.held = HeldEvents(transaction, self.flush)
-        self.last = LastLaunches(transaction)
+        self.held, self.last = HeldEvents(transaction, self.flush), LastLaunches(transaction)
         self._slots: dict[str, int] = {}
         self._history: dict[str, ProgramHistory] = {}
         self._launches: dict[str, tuple[datetime, tuple[datetime, ...]]] = {}
