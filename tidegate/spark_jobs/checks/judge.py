@@ -1,7 +1,8 @@
 """Judges staged rows by the checks of their dataset: one aggregation, and one grouping for each `unique`.
 
     rows, change ──► from what staging has counted
-    not_null, values, range, matches ──► one aggregation over the staged files, with the spread of numbers
+    not_null, values, range, matches, the spread of numbers ──► what the files' metadata proves (`proven`),
+        ──► and one aggregation over the staged files for the rest
     unique ──► one grouping for each set of columns
     reference, sql, run ──► one query each
     a check that has failed ──► once more, for the keys of up to five bad rows
@@ -43,6 +44,7 @@ from tidegate.spark_jobs.checks.compared import (
 )
 from tidegate.spark_jobs.checks.conditions import any_of, column_of, condition
 from tidegate.spark_jobs.checks.distinct_numbers import Spread, are_distinct_numbers, numbers_of
+from tidegate.spark_jobs.checks.proven import prove
 from tidegate.spark_jobs.checks.written import look_at, refuse_written
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -72,6 +74,8 @@ class Staged(Protocol):
     def ref(self) -> DatasetRef: ...
 
     def result(self) -> tuple[PublishedPartition, ...]: ...
+
+    def files(self, spark: SparkSession) -> tuple[str, ...]: ...
 
     def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]: ...
 
@@ -120,7 +124,9 @@ def _judge_output(
         return ()
     counts = {part.key: part.rows for part in output.result()}
     with ExitStack() as opened:
-        return judge(output.ref, counts, lambda: opened.enter_context(output.rows(start())), beside)
+        return judge(
+            output.ref, counts, lambda: opened.enter_context(output.rows(start())), beside, output.files
+        )
 
 
 def judge(
@@ -128,19 +134,21 @@ def judge(
     counts: Mapping[str, int],
     rows: Callable[[], DataFrame],
     beside: Beside = NOTHING_BESIDE,
+    files: Callable[[SparkSession], Sequence[str]] = lambda spark: (),
 ) -> tuple[CheckVerdict, ...]:
     """Judge the staged rows of one output, and return a verdict of each check of its dataset in their order.
 
     Args:
         counts: the number of rows of each partition that the run writes; one without rows has 0.
         rows: returns the staged rows; not called where no check needs them.
+        files: returns all Parquet files of the rows; none where they are not known.
 
     Raises:
         NotJudged: a check cannot be judged.
     """
     total = sum(counts.values())
     needs_rows = total > 0 and any(not isinstance(check, RowsCheck | ChangeCheck) for check in ref.checks)
-    found = _of_rows(ref, total, rows(), beside) if needs_rows else {}
+    found = _of_rows(ref, total, rows(), beside, files) if needs_rows else {}
     for check in ref.checks:
         if isinstance(check, RowsCheck):
             found[check.name] = _of_counts(check, counts)
@@ -206,13 +214,24 @@ def _not_compared(ref: DatasetRef, partitions: int) -> str:
     return f"{of} not compared: fewer than {LEAST_KNOWN} before it are known"
 
 
-def _of_rows(ref: DatasetRef, total: int, rows: DataFrame, beside: Beside) -> dict[str, Finding]:
+def _of_rows(
+    ref: DatasetRef,
+    total: int,
+    rows: DataFrame,
+    beside: Beside,
+    files: Callable[[SparkSession], Sequence[str]],
+) -> dict[str, Finding]:
     """Return what the checks that need the rows have found, by name."""
     spark, columns = rows.sparkSession, rows.schema
     conditions = [(check, condition(spark, ref, check, columns)) for check in ref.checks]
     found: dict[str, Finding] = {}
     scalar = [(check, when) for check, when in conditions if when is not None]
-    counted, spreads = _counted(rows, [when for _, when in scalar], numbers_of(ref, total, columns))
+    numbers = numbers_of(ref, total, columns)
+    proof = prove(spark, files(spark), columns, total, scalar, numbers)
+    scalar = [(check, when) for check, when in scalar if check.name not in proof.passed]
+    unknown = {name: number for name, number in numbers.items() if name not in proof.spreads}
+    counted, spreads = _counted(rows, [when for _, when in scalar], unknown)
+    spreads |= proof.spreads
     for (check, when), bad in zip(scalar, counted, strict=True):
         if bad:
             samples = _samples(rows.where(when), _key_columns(ref, check, columns), columns)

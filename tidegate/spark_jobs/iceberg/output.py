@@ -42,6 +42,7 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import (
     catalog_of,
     sql_name,
 )
+from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.half_done import may_exist, staged_names
 from tidegate.spark_jobs.iceberg.staging.files import (
     StagedFiles,
@@ -104,6 +105,15 @@ class StagedIceberg(Value, kw_only=True):
 
     def cleaning_step(self) -> CommitStep:
         return DropStagingTables(table=self.step.table, commit=self.step.commit, root=self.root)
+
+    def files(self, spark: SparkSession) -> tuple[str, ...]:
+        if self.step.snapshot:
+            # A staging table, which has what a merge writes.
+            return ()
+        staged = catalog_of(spark).staged[self.step.staging].files
+        with java_failures("list the staged data files"):
+            found = tuple(str(file.location()) for file in staged)
+        return found if all(file.endswith(".parquet") for file in found) else ()
 
     def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
         catalog = catalog_of(spark)

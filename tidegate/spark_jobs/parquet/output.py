@@ -115,6 +115,11 @@ class StagedParquet(Value, kw_only=True):
             for key, entry in entries.items()
         )
 
+    def files(self, spark: SparkSession) -> tuple[str, ...]:
+        return tuple(
+            f"{staged.folder}/{name}" for staged in self.folders.values() for name in staged.marker.files
+        )
+
     def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
         staging = staging_folder(self.root, self.commit, self.token)
         return nullcontext(read_folders(spark, self.schema, [staging] if self.folders else []))

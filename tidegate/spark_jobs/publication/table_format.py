@@ -45,6 +45,10 @@ class StagedOutput(Protocol):
         """Return the partitions that are reported once all steps are done."""
         ...
 
+    def files(self, spark: SparkSession) -> tuple[str, ...]:
+        """Return all its Parquet files; none where they are not known, or some have another format."""
+        ...
+
     def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
         """Return its rows, read from the staged files; the frame is valid inside the context."""
         ...
