@@ -44,7 +44,7 @@ _COLD = """\
 import sys
 from datetime import datetime, timedelta
 from tidegate.scheduler.store.open import open_store
-from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 from tidegate.scheduler.tick.tick import tick
 store = open_store(sys.argv[1])
 with store.reading() as reader:

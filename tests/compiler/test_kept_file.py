@@ -1,6 +1,7 @@
 """What is kept of files changes nothing: random histories of projects, compiled with a cache and without."""
 
 import random
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tidegate.compiler.builders.app import build_app
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.kept_file import decoded, encoded
 from tidegate.compiler.reader import read as read_file
-from tidegate.compiler.scope.formats import Formats
+from tidegate.compiler.scope.formats import Formats, StoredFormats
 from tidegate.compiler.scope.project_files import files_of
 from tidegate.domain.model import App
 
@@ -149,7 +150,16 @@ class Project:
             name: self._chance.choice(("parquet", "iceberg")) for name in names if self._chance.random() < 0.3
         }
         self.formats = Formats(default=self._chance.choice(("parquet", "iceberg")), deployed=found)
-        self.deployed = self.compiled(None).models() if self._chance.random() < 0.5 else {}
+        compiled = self.compiled(None)
+        self.deployed = compiled.models() if self._chance.random() < 0.5 else {}
+        if self.deployed and self._chance.random() < 0.5:
+            self.deploy(compiled)
+
+    def deploy(self, compiled: Compilation) -> None:
+        """Let what was compiled be deployed, as the formats of its datasets have it."""
+        apps = compiled.models()
+        formats = StoredFormats(apps, lambda names: [apps[name] for name in names])
+        self.formats = Formats(default=self.formats.default, deployed=formats, digests=compiled.digests())
 
     def compiled(self, cache: Kept | None) -> Compilation:
         """Compile it."""
@@ -195,6 +205,25 @@ def test_a_file_that_was_kept_is_read_for_its_nodes_only(monkeypatch: pytest.Mon
     assert cache.hits == len(OWN) and not read
     assert everything(again) == found
     assert read == sorted(OWN)
+
+
+def test_what_was_kept_before_the_first_deployment_is_good_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    project, cache = Project(random.Random(0)), Kept(NEVER)
+    first = project.compiled(cache)
+    project.deploy(project.compiled(cache))
+    monkeypatch.setattr("tidegate.compiler.source.build_app", lambda *_: pytest.fail("built again"))
+    assert everything(project.compiled(cache)) == everything(first)
+    # The formats of the one without upstream tasks are those that it was kept with: it is not read.
+    formats = dict[str, str]()
+
+    def read(names: Collection[str]) -> list[App]:
+        formats.update(dict.fromkeys(names, "read"))
+        return [first.models()[name] for name in names]
+
+    stored = StoredFormats(first.models(), read)
+    project.formats = Formats(deployed=stored, digests=first.digests())
+    project.compiled(cache)
+    assert formats.keys() == {"sales"} and first.digests().keys() == {"feeds"}
 
 
 def test_of_a_changed_file_only_those_that_name_it_are_built_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import JobState

@@ -18,7 +18,7 @@ from tidegate.domain.model import App
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
-    from tidegate.domain.model.table_format import DatasetFormat
+    from tidegate.compiler.scope.formats import Formats
     from tidegate.project.locations import Compared
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.store.engine_reader import EngineReader
@@ -50,7 +50,7 @@ def check_yaml(
     base: Path | None = None,
     without: Iterable[Path] = (),
     today: date | None = None,
-    kept: "Mapping[str, DatasetFormat] | None" = None,
+    formats: "Formats | None" = None,
     everywhere: bool = False,
     removed: "Collection[str] | None" = (),
 ) -> "Compilation":
@@ -59,7 +59,7 @@ def check_yaml(
     Args:
         settings: the project's settings; default: those of the working folder, if it is in a project.
         base, without, today: see `compile_paths`.
-        kept: formats of deployed datasets, by "app/dataset", which they keep.
+        formats: those of deployed datasets, which they keep, and of new ones; default: all are new.
         everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
         removed: see `known_apps`.
     """
@@ -81,11 +81,7 @@ def check_yaml(
             without,
             today,
             "reset" if settings is None else settings.on_update,
-            formats=(
-                NO_FORMATS
-                if settings is None
-                else Formats(default=settings.default_format, deployed=kept or {})
-            ),
+            formats=formats or (NO_FORMATS if settings is None else Formats(default=settings.default_format)),
             known=known_apps(settings, removed),
             warehouse=None if settings is None else settings.warehouse_folder,
             drafts=() if settings is None else settings.undeployed,
@@ -186,6 +182,23 @@ def settings_here() -> "Settings | None":
     return load_settings(may_lack=True)
 
 
+def formats_of(settings: "Settings") -> "Formats":
+    """Return the formats of new and of deployed datasets."""
+    from tidegate.cli.opened_store import ask_store
+    from tidegate.compiler.scope.formats import Formats, StoredFormats
+    from tidegate.scheduler.model.deployed import APPS
+
+    def read(apps: Collection[str]) -> "list[App]":
+        return ask_store(settings, lambda reader: [each.app for each in reader.records(APPS, name=apps)], [])
+
+    headers = ask_store(settings, lambda reader: reader.app_headers(), ())
+    return Formats(
+        default=settings.default_format,
+        deployed=StoredFormats([each.name for each in headers], read),
+        digests={each.name: each.digest for each in headers if each.digest},
+    )
+
+
 def known_apps(
     settings: "Settings | None", removed: "Collection[str] | None" = ()
 ) -> Callable[[], Mapping[str, App]]:
@@ -197,7 +210,7 @@ def known_apps(
     """
 
     def read() -> Mapping[str, App]:
-        from tidegate.scheduler.commands.deployment.live import deployed_apps
+        from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 
         if settings is None:
             return {}

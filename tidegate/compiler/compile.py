@@ -55,6 +55,7 @@ class CompiledApp(Value, kw_only=True):
         default_format: the format of new datasets that name none.
         others: the other apps of which it names parts, by name; of their schedules only the tasks for which
             its own tasks wait, and of an app of the store all.
+        digest: of the app, if it is known (`content_digest`); else "".
     """
 
     app: App
@@ -64,6 +65,7 @@ class CompiledApp(Value, kw_only=True):
     on_update: OnUpdate = "reset"
     default_format: DatasetFormat = LANDED
     others: tuple[App, ...] = ()
+    digest: str = ""
 
     @property
     def file(self) -> str:
@@ -100,6 +102,10 @@ class Compilation(Value, kw_only=True):
     def models(self) -> dict[str, App]:
         """Return the models of the apps, by name."""
         return {name: compiled.app for name, compiled in self.apps.items()}
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests of apps as far as they are known, by name."""
+        return {name: compiled.digest for name, compiled in self.apps.items() if compiled.digest}
 
 
 class _Built(NamedTuple):
@@ -149,13 +155,12 @@ def compile_files(
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
     inputs = Inputs(on_update, formats, today, variables or {}, read_file, cache)
-    sources = _sources(files, inputs)
-    sources += [document_source(*each, inputs) for each in sorted((documents or {}).items())]
+    sources = _sources(files, documents or {}, inputs)
     others = Others(files=_offers(sources), known=known)
     built = _built(sources, others, everywhere=everywhere)
     first = _by_name(built, warehouse, drafts)
     everything = _check_across(first, others, jobs_kept)
-    complete = not any(source.findings.failed for source in sources)
+    complete = all(not source.findings.failed for source in sources)
     used = used_programs((*(each.app for each in first.values()), *others.of_store()))
     _check_groups_and_maintenance(built, first, drafts, everything)
     apps: dict[str, CompiledApp] = {}
@@ -179,6 +184,7 @@ def compile_files(
                 on_update=on_update,
                 default_format=formats.default,
                 others=stages(app, named, everything),
+                digest=source.digest_of(app),
             )
     return Compilation(apps=apps, diagnostics=_diagnostics(sources))
 
@@ -261,11 +267,12 @@ def _check_across(first: Files[str, _Built], others: Others, jobs_kept: timedelt
     return everything
 
 
-def _sources(files: Files[str, bytes], inputs: Inputs) -> list[Source]:
-    """Read the apps of files; one that holds rows for another one is not an app."""
+def _sources(files: Files[str, bytes], documents: Files[str, JsonText], inputs: Inputs) -> list[Source]:
+    """Read the apps of files, and of values; a file that holds rows for another one is not an app."""
     sources = [file_source(file, files[file], inputs) for file in sorted(files)]
     rows = {name for source in sources for name in source.files.beside()}
-    return [each for each in sources if each.readable or each.findings.file not in rows]
+    apps = [each for each in sources if each.readable or each.findings.file not in rows]
+    return apps + [document_source(*each, inputs) for each in sorted(documents.items())]
 
 
 def _offers(sources: list[Source]) -> dict[str, Callable[[], OtherApp]]:

@@ -18,6 +18,8 @@ from tidegate.domain.duration import duration_text
 from tidegate.domain.model import NEVER, App, Dataset, Program, Schedule
 from tidegate.domain.value import Value
 
+DIGEST_BYTES = 16
+
 _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {
     Schedule: ("status", "written", "renamed_from"),
     App: ("renamed_from", "written"),
@@ -29,6 +31,21 @@ _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {
 def fingerprint(value: Value) -> str:
     """Return the fingerprint of an app, dataset, program or schedule, metadata included."""
     return hashlib.sha256(msgspec.json.encode(canonical(value), order="sorted")).hexdigest()
+
+
+def content_digest(app: App) -> str:
+    """Return a digest of all that an app is, places and written text included; "" if it has none.
+
+    Apps with the same digest are equal. All fields of the model are in it, so it differs with their names.
+    In which order schedules are written does not count.
+    """
+    schedules = [app.schedules[name] for name in sorted(app.schedules)]
+    try:
+        content = msgspec.msgpack.encode((msgspec.structs.replace(app, schedules={}), schedules))
+    except (OverflowError, TypeError, ValueError):
+        # A number that has no bytes, or the half of a character.
+        return ""
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def canonical(value: Value, *, defaults: bool = False) -> dict[str, Any]:

@@ -58,6 +58,7 @@ class KeptFile(Value, kw_only=True):
 
     Attributes:
         app: its app, without the upstream tasks that are detected.
+        digest: of that app (`content_digest`).
         found: its warnings and notes so far.
         readings: the files that it names.
         formats: the formats of deployed datasets that were asked for; None for one that is not deployed.
@@ -68,6 +69,7 @@ class KeptFile(Value, kw_only=True):
     """
 
     app: App
+    digest: str
     outline: Outline
     found: Found
     readings: tuple[Reading, ...]

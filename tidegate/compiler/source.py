@@ -13,6 +13,7 @@ import msgspec
 from tidegate.compiler.builders.app import build_app, offered_app
 from tidegate.compiler.diagnostics.diagnostic import Findings, Found
 from tidegate.compiler.expansion.expand import expand, with_placeholders
+from tidegate.compiler.fingerprint import content_digest
 from tidegate.compiler.kept_file import (
     Cache,
     KeptFile,
@@ -36,6 +37,7 @@ from tidegate.compiler.scope.formats import Formats
 from tidegate.compiler.scope.others import OtherApp, Others
 from tidegate.compiler.scope.project_files import ReadFile, no_files
 from tidegate.domain.model import App, OnUpdate
+from tidegate.domain.part_name import app_of
 
 
 class Inputs(NamedTuple):
@@ -147,6 +149,7 @@ class Source:
             if self._key is not None and _is_whole(root, app):
                 self._new = KeptFile(
                     app=app,
+                    digest=content_digest(app),
                     outline=outline,
                     found=findings.found(),
                     readings=self.files.readings(),
@@ -157,6 +160,11 @@ class Source:
                     notes=self.notes,
                 )
         return outline, app, named
+
+    def digest_of(self, app: App) -> str:
+        """Return the digest of its app, if it is the app that is kept; else ""."""
+        kept = self._new or self.kept
+        return kept.digest if kept is not None and kept.app is app else ""
 
     def keep(self) -> None:
         """Keep what is new of it, once all files are built."""
@@ -170,8 +178,17 @@ class Source:
             self._inputs.cache.put(self._key, content)
 
     def _has_formats(self, kept: KeptFile) -> bool:
-        known = self._inputs.formats.deployed
-        return all(known.get(name) == each for name, each in kept.formats.items())
+        """Return whether its datasets would get the formats that they have, with the same notes."""
+        formats, app = self._inputs.formats, kept.app
+        own = {f"{app.name}/{name}": each.format for name, each in app.datasets.items()}
+        same = kept.digest and kept.digest == formats.digests.get(app.name)
+        known = own if same else formats.deployed
+        for name, before in kept.formats.items():
+            now = (known if app_of(name) == app.name else formats.deployed).get(name)
+            # One that was not deployed got its default; it does so too where it is deployed with that.
+            if now != before and not (before is None and now == own.get(name)):
+                return False
+        return True
 
     def _has_others(self, kept: KeptFile, others: Others) -> bool:
         return all(digest_of(others.app(name)) == digest for name, digest in kept.others.items())
@@ -187,15 +204,26 @@ def file_source(name: str, data: bytes, inputs: Inputs) -> Source:
 
     if cache is None:
         return Source(read_again, inputs, files)
-    settings = (inputs.on_update, inputs.formats.default, "deployed" if inputs.formats.deployed else "")
-    key = key_of(cache.code, settings, name, data, inputs.variables)
-    content = cache.get(key)
+    key, content = _kept_content(cache, name, data, inputs)
     kept = None if content is None else decoded(content)
     if kept is None or not files.same(kept.readings):
         return Source(read_again, inputs, files, key)
     findings = Findings(name, text_of(data))
     findings.take(kept.found)
     return Source(read_again, inputs, files, key, (kept, findings))
+
+
+def _kept_content(cache: Cache, name: str, data: bytes, inputs: Inputs) -> tuple[bytes, bytes | None]:
+    """Return the key of a file, and what is kept; at first what was before any app was deployed."""
+    settings = (inputs.on_update, inputs.formats.default)
+    fresh = key_of(cache.code, settings, name, data, inputs.variables)
+    if not inputs.formats.deployed:
+        return fresh, cache.get(fresh)
+    key = key_of(cache.code, (*settings, "deployed"), name, data, inputs.variables)
+    content = cache.get(key)
+    if content is None and (content := cache.get(fresh)) is not None:
+        cache.put(key, content)
+    return key, content
 
 
 def document_source(name: str, document: JsonText, inputs: Inputs) -> Source:

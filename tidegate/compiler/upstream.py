@@ -114,8 +114,11 @@ def _asks_store(file: FileApp, known: Mapping[str, App], *, everywhere: bool) ->
 
 
 def _linked(file: FileApp, tasks: Tasks) -> App:
+    nodes = _nodes(file.root)
+    if not nodes:
+        return file.app
     schedules = dict(file.app.schedules)
-    for name, node in _nodes(file.root).items():
+    for name, node in nodes.items():
         schedule = schedules.get(name)
         if schedule is not None and schedule.task is not None:
             schedules[name] = link(schedule, node, file.app, tasks, file.findings)

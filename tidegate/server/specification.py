@@ -10,7 +10,7 @@ from tidegate.compiler.scope.formats import Formats, deployed_formats
 from tidegate.domain.model import App, Schedule
 from tidegate.project.named_files import files_of_project
 from tidegate.project.one_schedule import broken_rules, compile_one, namespaces_of
-from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.server.access import Caller

@@ -8,7 +8,8 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.compile_one import compile_schedule
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules, put_schedule
 from tidegate.scheduler.commands.tokens import create_token, revoke_token
 from tidegate.scheduler.model.journal import By, EntryKind

@@ -9,7 +9,8 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import EngineTransaction

@@ -11,7 +11,8 @@ from tests.worlds.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
 from tidegate.domain.model import Schedule
-from tidegate.scheduler.commands.deployment.live import deployed_apps, effects
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
+from tidegate.scheduler.commands.deployment.live import effects
 from tidegate.scheduler.decision.changes.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.model.deployed import ScheduleState

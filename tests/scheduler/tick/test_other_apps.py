@@ -13,7 +13,7 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.by_hand.manual import trigger
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 from tidegate.scheduler.commands.deployment.schedules import delete_schedules
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key

@@ -82,7 +82,7 @@ def deploy(
     update = settings.update_schedules if update_schedules is None else update_schedules
     options = Options(update_schedules=update, app=own_apps(settings, app), remove_apps=remove_apps)
     options = options if saved is None else saved.options
-    wanted, _ = checked_apps(
+    checked = checked_apps(
         settings,
         format,
         imports=imports,
@@ -92,7 +92,8 @@ def deploy(
     )
     deployment = Deployment(
         settings=settings,
-        wanted=wanted,
+        wanted=checked.apps,
+        digests=checked.digests,
         options=options,
         saved=saved,
         force=force,
@@ -102,7 +103,7 @@ def deploy(
         ask = saved is None and not yes and at_terminal(format)
         applied, known = asked(deployment, store) if ask else deployment.carried_out(store)
         with store.reading() as reader:
-            waiting = waiting_for_host(reader, settings, wanted)
+            waiting = waiting_for_host(reader, settings, checked.apps)
     print_difference(applied, format, covered=coverage(known, applied), waiting=waiting)
 
 
@@ -111,11 +112,13 @@ class Deployment:
     """A deployment of the project's YAML.
 
     Attributes:
+        digests: of the wanted apps, as far as they are known.
         saved: the plan that it has to be.
     """
 
     settings: "Settings"
     wanted: "Mapping[str, App]"
+    digests: "Mapping[str, str]"
     options: "Options"
     saved: "SavedPlan | None"
     force: bool
@@ -128,9 +131,12 @@ class Deployment:
 
     def difference(self, reader: "EngineReader", scope: "Scope") -> "Diff":
         """Return what it would change."""
-        from tidegate.scheduler.commands.deployment.live import difference
+        from tidegate.scheduler.commands.deployment.live import compared
 
-        return difference(reader, self.wanted, update_schedules=self.options.update_schedules, scope=scope)
+        update = self.options.update_schedules
+        return compared(
+            reader, self.wanted, update_schedules=update, scope=scope, digests=self.digests
+        ).changes
 
     def carried_out(
         self, store: "Store", scope: "Scope | None" = None, agreed: tuple[str, ...] | None = None
@@ -147,13 +153,15 @@ class Deployment:
         from tidegate.compiler.render.diff_json import diff_json
         from tidegate.project.saved_plan import basis_of, check, check_shown
         from tidegate.scheduler.commands.deployment.deploy import deploy as deploy_apps
+        from tidegate.scheduler.commands.deployment.deployed_rows import deployed_rows
         from tidegate.scheduler.explain.operations.coverage import load_known
 
         with store.transaction() as transaction:
             scope = self.scope(transaction) if scope is None else scope
             if self.saved is not None:
                 check(self.saved, basis_of(self.settings, self.wanted, transaction))
-            now, known = datetime.now(UTC), load_known(transaction, self.wanted)
+            deployed = deployed_rows(transaction, self.wanted, self.digests).apps
+            now, known = datetime.now(UTC), load_known(transaction, self.wanted, deployed)
             applied = deploy_apps(
                 transaction,
                 self.wanted,
@@ -163,6 +171,7 @@ class Deployment:
                 scope=scope,
                 by=self.by,
                 assume_published=False,
+                digests=self.digests,
             )
             if self.saved is not None:
                 check_shown(self.saved, diff_json(applied))

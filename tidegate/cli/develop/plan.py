@@ -19,20 +19,19 @@ from tidegate.cli.checked_yaml import (
     check_yaml,
     compared,
     end_unless_ok,
+    formats_of,
 )
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
 from tidegate.domain.value import without_collection
 from tidegate.domain.wording import plural
 from tidegate.scheduler.explain.operations.coverage import Coverage, Moved, PolicyCoverage
-from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.maintenance import Untouched
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
-    from tidegate.domain.model.table_format import DatasetFormat
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.store.engine_reader import EngineReader
 
@@ -86,12 +85,12 @@ def plan(
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.project.saved_plan import Options, SavedPlan, basis_of, write_plan
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.deployment.live import difference
+    from tidegate.scheduler.commands.deployment.live import compared
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
     only = own_apps(settings, app)
-    wanted, selections = checked_apps(
+    checked = checked_apps(
         settings,
         format,
         imports=imports,
@@ -99,11 +98,14 @@ def plan(
         require_locations=require_locations,
         removed=only if remove_apps else (),
     )
+    wanted = checked.apps
     update = settings.update_schedules if update_schedules is None else update_schedules
     with deployed_state(settings) as reader:
         scope = project_scope(reader, settings, wanted, only, remove_apps)
-        found = difference(reader, wanted, update_schedules=update, scope=scope)
-        covered = coverage(load_known(reader, wanted), found)
+        found, _, deployed = compared(
+            reader, wanted, update_schedules=update, scope=scope, digests=checked.digests
+        )
+        covered = coverage(load_known(reader, wanted, deployed), found)
         waiting = waiting_for_host(reader, settings, wanted)
         if out is not None and not found.refused:
             options = Options(update_schedules=update, app=only, remove_apps=remove_apps)
@@ -112,7 +114,7 @@ def plan(
                 made_at=datetime.now(UTC), options=options, basis=basis, changes=diff_json(found)
             )
             write_plan(out, made)
-    print_difference(found, format, wanted, covered, selections, waiting)
+    print_difference(found, format, wanted, covered, checked.selections, waiting)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
@@ -161,7 +163,7 @@ def project_scope(
     from tidegate.compiler.plan.ownership import Scope, Storage
     from tidegate.domain.suggest import did_you_mean
 
-    own = {deployed.name for deployed in reader.records(APPS) if deployed.project == settings.name}
+    own = {deployed.name for deployed in reader.app_headers() if deployed.project == settings.name}
     known = sorted({*wanted, *own})
     for name in only or ():
         if name not in known:
@@ -191,10 +193,12 @@ class CheckedApps(NamedTuple):
 
     Attributes:
         selections: the assets of each program that selects some, by "app/program", where they were compared.
+        digests: of apps, by name, as far as they are known (`content_digest`).
     """
 
     apps: "Mapping[str, App]"
     selections: "Mapping[str, tuple[str, ...]]"
+    digests: "Mapping[str, str]"
 
 
 def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
@@ -225,7 +229,7 @@ def checked_apps(
         base=settings.project,
         without=settings.undeployed,
         today=datetime.now(UTC).date(),
-        kept=_formats(settings),
+        formats=formats_of(settings),
         everywhere=True,
         removed=removed,
     )
@@ -235,15 +239,7 @@ def checked_apps(
         compilation = check_imports(compilation, settings.project)
     compilation, selections = compared(compilation, lambda: settings, locations, require_locations)
     end_unless_ok(compilation, format)
-    return CheckedApps(compilation.models(), selections)
-
-
-def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
-    """Return the formats of the deployed datasets."""
-    from tidegate.cli.opened_store import ask_store
-    from tidegate.compiler.scope.formats import deployed_formats
-
-    return ask_store(settings, lambda reader: deployed_formats(each.app for each in reader.records(APPS)), {})
+    return CheckedApps(compilation.models(), selections, compilation.digests())
 
 
 def print_difference(

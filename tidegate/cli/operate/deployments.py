@@ -95,9 +95,9 @@ def rollback(
     from tidegate.cli.develop.plan import own_apps, print_difference, project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
     from tidegate.scheduler.commands.deployment.deployments import apps_after
     from tidegate.scheduler.commands.deployment.deployments import rollback as roll_back
-    from tidegate.scheduler.commands.deployment.live import deployed_apps
 
     if not reason.strip():
         raise UserError("a rollback has a reason", "write --reason TEXT")

@@ -116,7 +116,7 @@ def _compiled(
     from tidegate.compiler.reader.json_text import json_text
     from tidegate.project.one_schedule import compile_one, namespaces_of
     from tidegate.project.settings.settings import load_settings
-    from tidegate.scheduler.commands.deployment.live import deployed_apps
+    from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 
     document, settings = json_text(dict(text)), load_settings()
     namespaces = namespaces_of(settings, transaction)

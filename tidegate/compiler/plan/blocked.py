@@ -66,10 +66,14 @@ def shared_places(after: Mapping[str, App], others: Mapping[str, App] | None = N
         after: the apps that the deployment is about, after it.
         others: the other apps in the same warehouse.
     """
+    apps = (*(others or {}).values(), *after.values())
+    if all(dataset.stored_as is None for app in apps for dataset in app.datasets.values()):
+        # Each is at its own name, and names differ.
+        return
     first: dict[str, str] = {}
     placed = [
         (dataset.stored_as or f"{app.name}/{dataset.name}", f"{app.name}/{dataset.name}")
-        for app in (*(others or {}).values(), *after.values())
+        for app in apps
         for dataset in app.datasets.values()
         if dataset.path is None and not dataset.asset
     ]

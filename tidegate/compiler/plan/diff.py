@@ -23,14 +23,16 @@ from tidegate.compiler.plan.part_change import (
     form_of,
     keeps_keys,
     part_changes,
+    redated,
+    repartitioned,
+    schemes_of,
+    takes_away,
 )
-from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
+from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks, refusals_within
 from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.plan.repaired import Dependants, begins_to_repair, follow_repairs
-from tidegate.domain.business_date import BY_THE_CLOCK
-from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
+from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_named
-from tidegate.domain.part_name import is_of_other
 from tidegate.domain.value import Value
 
 HARMLESS = ("description", "owner", "retries", "sensor", "alerts", "deadline", "repair")
@@ -95,6 +97,7 @@ class Diff(Value, kw_only=True):
         blocked: why it cannot be carried out now.
         left: watermarks that it leaves behind.
         overrides: what was changed by hand in these apps, and what becomes of it.
+        same: the apps of which no row changes: they are deployed exactly as they are wanted.
     """
 
     apps: tuple[AppChange, ...]
@@ -108,6 +111,7 @@ class Diff(Value, kw_only=True):
     blocked: tuple[Blocked, ...] = ()
     left: tuple[LeftBehind, ...] = ()
     overrides: tuple[OverrideChange, ...] = ()
+    same: frozenset[str] = frozenset()
 
     @property
     def refused(self) -> bool:
@@ -132,6 +136,7 @@ def diff(
     update_schedules: bool = True,
     effects: Callable[[Sequence[ScheduleChange]], Mapping[tuple[str, str], Effect]] | None = None,
     others: Mapping[str, App] | None = None,
+    same: frozenset[str] = frozenset(),
 ) -> Diff:
     """Return the difference that a deployment of `wanted` would make.
 
@@ -140,15 +145,22 @@ def diff(
         wanted: the apps after the deployment; a deployed app that is missing here is removed.
         effects: returns the effects of changed schedules by app and schedule; a missing entry means none.
         others: the apps of the store that do not change, with their schedules, by name.
+        same: the apps that are equal in `deployed` and `wanted`, and have all that their triggers name of
+            their own parts.
     """
     rest = others or {}
     names = sorted(set(deployed) | set(wanted))
     old_apps, new_apps = {**rest, **deployed}, {**rest, **wanted}
-    before = {name: with_named(app, old_apps) for name, app in deployed.items()}
-    future = {name: with_named(app, new_apps) for name, app in wanted.items()}
+    same &= deployed.keys() & wanted.keys()
+    differ = [name for name in names if name not in same]
+    # Whether what differs changes nothing for those that do not.
+    alone = not any(takes_away(deployed.get(name), wanted.get(name)) for name in differ)
+    differ = differ if alone else names
+    before = {name: with_named(deployed[name], old_apps) for name in differ if name in deployed}
+    future = {name: with_named(wanted[name], new_apps) for name in differ if name in wanted}
     found = [
         change
-        for name in names
+        for name in differ
         for change in _schedules(name, before.get(name), future.get(name), update_schedules)
     ]
     known: Mapping[tuple[str, str], Effect] = {} if effects is None else effects(found)
@@ -160,6 +172,10 @@ def diff(
     changes: list[AppChange] = []
     refusals: list[Refusal] = []
     for name in names:
+        if alone and name in same:
+            after[name] = deployed[name]
+            changes.append(_unchanged(deployed[name]))
+            continue
         old, new = deployed.get(name), wanted.get(name)
         schedules = tuple(changed.get(name, ()))
         parts = tuple(part_changes(old, new))
@@ -170,10 +186,30 @@ def diff(
         )
         if new is not None:
             after[name] = _after(old, new, schedules)
-            refusals.extend(_refusals(name, after[name]))
-    refusals.extend(refusals_across(old_apps, {**rest, **after}, frozenset(names)))
-    refusals.extend(refusals_of_tasks(old_apps, {**rest, **after}))
-    return Diff(apps=tuple(changes), refusals=tuple(refusals), update_schedules=update_schedules, after=after)
+            refusals.extend(refusals_within(name, after[name]))
+    looked_at = differ if alone else [*rest, *names]
+    refusals.extend(refusals_across(old_apps, {**rest, **after}, frozenset(names), looked_at))
+    refusals.extend(refusals_of_tasks(old_apps, {**rest, **after}, looked_at))
+    return Diff(
+        apps=tuple(changes),
+        refusals=tuple(refusals),
+        update_schedules=update_schedules,
+        after=after,
+        same=frozenset(each.name for each in changes if each.name in same and each.action == "unchanged"),
+    )
+
+
+def _unchanged(app: App) -> AppChange:
+    schedules = tuple(
+        ScheduleChange(
+            app=app.name,
+            name=name,
+            action="unchanged",
+            section="schedules" if app.schedules[name].task is None else "tasks",
+        )
+        for name in sorted(app.schedules)
+    )
+    return AppChange(name=app.name, action="unchanged", schedules=schedules)
 
 
 def _app_action(
@@ -243,11 +279,11 @@ def _schedule(
         return ScheduleChange(app=app, name=name, action="replace", section=section, because=because)
     # Most schedules of a large project are equal, places included, and need no comparison by field.
     fields = () if before == wanted else tuple(field_changes(form_of(before), form_of(wanted)))
-    repartitioned = [*_repartitioned(before, old, new), *_redated(before, wanted, old, new)]
-    if not repartitioned and all(_is_harmless(change) for change in fields):
+    differ = [*repartitioned(before, old, new), *redated(before, wanted, old, new)]
+    if not differ and all(_is_harmless(change) for change in fields):
         harmless = "amend" if fields else "unchanged"
         return ScheduleChange(app=app, name=name, action=harmless, section=section, fields=fields)
-    because = f"the partitions of {', '.join(repartitioned)} change" if repartitioned else ""
+    because = f"the partitions of {', '.join(differ)} change" if differ else ""
     if wanted.on_update == "carry" and before.for_each != wanted.for_each and not because:
         because = "for_each changes, so waiting jobs cannot keep their events"
     carrying = carries(before, wanted, old, new)
@@ -270,53 +306,10 @@ def _is_harmless(change: FieldChange) -> bool:
 
 def carries(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> bool:
     """Return whether jobs of a changed schedule keep their events: it says so, and keys mean the same."""
-    pairs = _schemes(before, old, new).values()
+    pairs = schemes_of(before, old, new).values()
     same_keys = before.for_each == wanted.for_each and all(keeps_keys(*pair) for pair in pairs)
-    same_keys = same_keys and not _redated(before, wanted, old, new)
+    same_keys = same_keys and not redated(before, wanted, old, new)
     return wanted.on_update == "carry" and same_keys
-
-
-def _repartitioned(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
-    """Return the datasets of the trigger whose partitions change."""
-    pairs = _schemes(schedule, old, new)
-    return [name for name, (before, after) in pairs.items() if before != after]
-
-
-def _redated(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> list[str]:
-    """Return the outputs whose periods change, where the dates of waiting jobs are keys of those periods."""
-    if not (before.keyed_by_date and wanted.keyed_by_date):
-        return []
-    periods, wanted_periods = _periods(before, old), _periods(wanted, new)
-    both = sorted(periods.keys() & wanted_periods.keys())
-    if both:
-        return [name for name in both if periods[name] != wanted_periods[name]]
-    same = set(periods.values()) == set(wanted_periods.values())
-    return [] if same else sorted(wanted_periods or periods)
-
-
-def _periods(schedule: Schedule, app: App | None) -> dict[str, tuple[str, ...]]:
-    """Return what decides about the dates of each output of a schedule with periods, by name."""
-    found: dict[str, tuple[str, ...]] = {}
-    if app is None or schedule.program not in app.programs:
-        return found
-    for output in app.programs[schedule.program].outputs(app.datasets):
-        scheme = output.partitions
-        if scheme is not None and scheme.time is not None:
-            name, time = output.name, scheme.time
-            zone = time.timezone if time.cycle in BY_THE_CLOCK else ""
-            found[name] = (time.cycle, zone, time.week_starts if time.cycle == "week" else "")
-    return found
-
-
-def _schemes(
-    schedule: Schedule, old: App | None, new: App | None
-) -> dict[str, tuple[PartitionScheme | None, PartitionScheme | None]]:
-    """Return the former and the new partitions of each remaining dataset of the trigger, by name."""
-    before = old.datasets if old is not None else {}
-    wanted = new.datasets if new is not None else {}
-    collected = {leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger)}
-    kept = sorted(before.keys() & wanted.keys() & collected)
-    return {name: (before[name].partitions, wanted[name].partitions) for name in kept}
 
 
 # --- the app afterwards -----------------------------------------------------------------
@@ -332,18 +325,3 @@ def _after(old: App | None, new: App, schedules: tuple[ScheduleChange, ...]) -> 
         elif change.action in ("unchanged", "kept") and change.name in before:
             remaining[change.name] = before[change.name]
     return msgspec.structs.replace(new, schedules=remaining)
-
-
-def _refusals(app: str, after: App) -> Iterator[Refusal]:
-    """Yield the removed parts that trigger remaining schedules (rule 23)."""
-    needed: dict[tuple[Literal["datasets", "programs"], str], list[str]] = {}
-    for schedule in after.schedules.values():
-        for leaf in leaves(schedule.trigger):
-            runs, dataset = leaf.trigger.runs_heard(schedule.program), leaf.trigger.dataset_heard
-            if runs is not None and not is_of_other(runs[0]) and runs[0] not in after.programs:
-                needed.setdefault(("programs", runs[0]), []).append(schedule.name)
-            if dataset is not None and not is_of_other(dataset) and dataset not in after.datasets:
-                needed.setdefault(("datasets", dataset), []).append(schedule.name)
-    for (section, name), schedules in sorted(needed.items()):
-        names = tuple(dict.fromkeys(schedules))
-        yield Refusal(app=app, section=section, name=name, schedules=names)

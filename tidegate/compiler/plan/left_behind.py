@@ -49,6 +49,8 @@ def left_behind(
         before: the deployed apps, under their new names.
         after: the apps after the deployment; an app that is missing is removed.
     """
+    if not watermarked:
+        return
     used, wanted = _reads(before), _reads(after)
     fresh = [pair for pair in sorted(wanted) if pair not in watermarked]
     for (consumer, source), parts in watermarked.items():

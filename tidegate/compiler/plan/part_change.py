@@ -12,7 +12,8 @@ import msgspec
 
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.forms import dataset_form, maintenance_form, policy_form, task_form
-from tidegate.domain.model import App, Dataset, Maintenance, PartitionScheme, Policy, Schedule
+from tidegate.domain.business_date import BY_THE_CLOCK
+from tidegate.domain.model import App, Dataset, Maintenance, PartitionScheme, Policy, Schedule, leaves
 from tidegate.domain.value import Value
 
 
@@ -111,6 +112,9 @@ def _section(section: Section, before: dict[str, Any], wanted: dict[str, Any]) -
         if name not in before or name not in wanted:
             yield PartChange(section=section, name=name, action="create" if name in wanted else "delete")
             continue
+        if before[name] == wanted[name]:
+            # Most parts of a large project are equal, places included, and need no comparison by field.
+            continue
         fields = tuple(field_changes(form_of(before[name]), form_of(wanted[name])))
         if not fields and isinstance(wanted[name], Dataset):
             fields = tuple(_order_of_columns(before[name], wanted[name]))
@@ -146,3 +150,64 @@ def _order_of_columns(before: Dataset, wanted: Dataset) -> Iterator[FieldChange]
     old, new = ([column.name for column in dataset.columns] for dataset in (before, wanted))
     if old != new:
         yield FieldChange(path="columns", old=old, new=new)
+
+
+def takes_away(old: App | None, new: App | None) -> bool:
+    """Return whether what others name of an app goes or differs, so that they may change with it.
+
+    What is added changes nothing for them.
+    """
+    if old is None:
+        return False
+    if new is None:
+        return True
+    kept = all(
+        name in new.datasets and new.datasets[name].partitions == each.partitions
+        for name, each in old.datasets.items()
+    )
+    tasks = {name for name, each in old.schedules.items() if each.task is not None}
+    stay = {name for name, each in new.schedules.items() if each.task is not None}
+    return not (kept and old.programs.keys() <= new.programs.keys() and tasks <= stay)
+
+
+def repartitioned(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
+    """Return the datasets of the trigger whose partitions change."""
+    pairs = schemes_of(schedule, old, new)
+    return [name for name, (before, after) in pairs.items() if before != after]
+
+
+def redated(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> list[str]:
+    """Return the outputs whose periods change, where the dates of waiting jobs are keys of those periods."""
+    if not (before.keyed_by_date and wanted.keyed_by_date):
+        return []
+    periods, wanted_periods = _periods(before, old), _periods(wanted, new)
+    both = sorted(periods.keys() & wanted_periods.keys())
+    if both:
+        return [name for name in both if periods[name] != wanted_periods[name]]
+    same = set(periods.values()) == set(wanted_periods.values())
+    return [] if same else sorted(wanted_periods or periods)
+
+
+def _periods(schedule: Schedule, app: App | None) -> dict[str, tuple[str, ...]]:
+    """Return what decides about the dates of each output of a schedule with periods, by name."""
+    found: dict[str, tuple[str, ...]] = {}
+    if app is None or schedule.program not in app.programs:
+        return found
+    for output in app.programs[schedule.program].outputs(app.datasets):
+        scheme = output.partitions
+        if scheme is not None and scheme.time is not None:
+            name, time = output.name, scheme.time
+            zone = time.timezone if time.cycle in BY_THE_CLOCK else ""
+            found[name] = (time.cycle, zone, time.week_starts if time.cycle == "week" else "")
+    return found
+
+
+def schemes_of(
+    schedule: Schedule, old: App | None, new: App | None
+) -> dict[str, tuple[PartitionScheme | None, PartitionScheme | None]]:
+    """Return the former and the new partitions of each remaining dataset of the trigger, by name."""
+    before = old.datasets if old is not None else {}
+    wanted = new.datasets if new is not None else {}
+    collected = {leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger)}
+    kept = sorted(before.keys() & wanted.keys() & collected)
+    return {name: (before[name].partitions, wanted[name].partitions) for name in kept}

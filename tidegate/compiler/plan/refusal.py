@@ -4,7 +4,7 @@ The part and who needs it may be in different apps, and these in different proje
 earlier is not a reason again: only what this deployment itself removes, changes or adds is.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from tidegate.compiler.plan.part_change import keeps_keys
@@ -90,8 +90,23 @@ class Refusal(Value, kw_only=True):
         return _REMEDIES[self.fault].format(app=self.app)
 
 
+def refusals_within(app: str, after: App) -> Iterator[Refusal]:
+    """Yield the removed parts that trigger remaining schedules (rule 23)."""
+    needed: dict[tuple[Literal["datasets", "programs"], str], list[str]] = {}
+    for schedule in after.schedules.values():
+        for leaf in leaves(schedule.trigger):
+            runs, dataset = leaf.trigger.runs_heard(schedule.program), leaf.trigger.dataset_heard
+            if runs is not None and not is_of_other(runs[0]) and runs[0] not in after.programs:
+                needed.setdefault(("programs", runs[0]), []).append(schedule.name)
+            if dataset is not None and not is_of_other(dataset) and dataset not in after.datasets:
+                needed.setdefault(("datasets", dataset), []).append(schedule.name)
+    for (section, name), schedules in sorted(needed.items()):
+        names = tuple(dict.fromkeys(schedules))
+        yield Refusal(app=app, section=section, name=name, schedules=names)
+
+
 def refusals_across(
-    before: Mapping[str, App], after: Mapping[str, App], deployed: frozenset[str]
+    before: Mapping[str, App], after: Mapping[str, App], deployed: frozenset[str], names: Iterable[str]
 ) -> Iterator[Refusal]:
     """Yield the parts that an app needs of another one and will not have after a deployment.
 
@@ -99,10 +114,11 @@ def refusals_across(
         before: all apps of the store with their schedules, by name.
         after: all apps of the store after the deployment.
         deployed: the apps that the deployment is about.
+        names: the apps for which that may be so.
     """
     triggered: dict[Needed, list[str]] = {}
     read: dict[Needed, list[str]] = {}
-    for app in after.values():
+    for app in (after[name] for name in names if name in after):
         ours = app.name in deployed
         named = _names(before[app.name]) if app.name in before else frozenset[str]()
         for schedule in app.schedules.values():
@@ -130,15 +146,18 @@ def refusals_across(
         )
 
 
-def refusals_of_tasks(before: Mapping[str, App], after: Mapping[str, App]) -> Iterator[Refusal]:
+def refusals_of_tasks(
+    before: Mapping[str, App], after: Mapping[str, App], names: Iterable[str]
+) -> Iterator[Refusal]:
     """Yield the tasks that a deployment removes, and for which tasks that stay wait, in whichever app.
 
     Args:
         before: all apps of the store with their schedules, by name.
         after: all apps of the store after the deployment.
+        names: the apps of which tasks may wait for one of them.
     """
     waiting: dict[str, list[str]] = {}
-    for app in after.values():
+    for app in (after[name] for name in names if name in after):
         for schedule in app.schedules.values():
             for name in () if schedule.task is None else dict.fromkeys(schedule.task.tasks_heard):
                 upstream = whole_name(app.name, name)

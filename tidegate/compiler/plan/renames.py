@@ -5,13 +5,13 @@ name is deployed, the new one is not, and the YAML does not have the old one. In
 `renamed_from` has no effect: once it was applied, and in a store that never had the old name. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from tidegate.domain.model import App, Dataset
-from tidegate.domain.part_name import Ref, whole_name
+from tidegate.domain.part_name import Ref, app_of, whole_name
 from tidegate.domain.value import Value
 
 
@@ -54,12 +54,15 @@ class Renames(Value, kw_only=True):
         return found[ref] if "/" in name else found[ref].removeprefix(f"{self.app(app)}/")
 
 
-def find_renames(deployed: Mapping[str, App], wanted: Mapping[str, App]) -> Renames:
+def find_renames(
+    deployed: Mapping[str, App], wanted: Mapping[str, App], same: Collection[str] = ()
+) -> Renames:
     """Return the renames that a deployment of `wanted` applies.
 
     Args:
         deployed: the deployed apps of the project, by name.
         wanted: the apps of the YAML that are deployed, by name.
+        same: the names of those that are equal in both.
     """
     apps: dict[str, str] = {}
     programs: dict[str, str] = {}
@@ -67,7 +70,7 @@ def find_renames(deployed: Mapping[str, App], wanted: Mapping[str, App]) -> Rena
     schedules: dict[str, str] = {}
     for name in sorted(wanted):
         old = name if name in deployed else _former(wanted[name].renamed_from, deployed, {*wanted, *apps})
-        if old is None:
+        if old is None or name in same:
             continue
         if old != name:
             apps[old] = name
@@ -115,14 +118,20 @@ def with_places(wanted: Mapping[str, App], places: Mapping[str, str]) -> dict[st
         places: the place of a dataset, "app/name", where it is not its own name.
     """
 
+    moved = {app_of(ref) for ref in places}
+
     def placed(app: App, dataset: Dataset) -> Dataset:
         place = None if dataset.path is not None else places.get(f"{app.name}/{dataset.name}")
-        return msgspec.structs.replace(dataset, stored_as=place)
+        return dataset if dataset.stored_as == place else msgspec.structs.replace(dataset, stored_as=place)
+
+    def with_own(app: App) -> App:
+        datasets = {each: placed(app, dataset) for each, dataset in app.datasets.items()}
+        return msgspec.structs.replace(app, datasets=datasets)
 
     return {
-        name: msgspec.structs.replace(
-            app, datasets={each: placed(app, dataset) for each, dataset in app.datasets.items()}
-        )
+        name: with_own(app)
+        if name in moved or any(dataset.stored_as is not None for dataset in app.datasets.values())
+        else app
         for name, app in wanted.items()
     }
 

@@ -75,6 +75,7 @@ def shared_folders(
     project: str,
     storage: Storage | None,
     yaml: Collection[str],
+    same: Collection[str] = (),
 ) -> Iterator[Blocked]:
     """Yield the blocks of folders that a deployment would share with an app that it does not touch.
 
@@ -84,10 +85,19 @@ def shared_folders(
         project: the project that deploys.
         storage: where it has its data; None to compare nothing with other projects.
         yaml: the names of all apps of the project's YAML.
+        same: the apps that are equal before and after it.
     """
-    yield from _shared_within(before, after, neighbours, project, yaml)
+    old, new = _without(before, same), _without(after, same)
+    yield from _shared_within(old, new, neighbours, project, yaml)
     if storage is not None:
-        yield from _shared_with_others(before, after, neighbours, project, storage)
+        moved = neighbours.storages.get(project) != storage
+        yield from _shared_with_others(
+            before if moved else old, after if moved else new, neighbours, project, storage
+        )
+
+
+def _without(apps: Mapping[str, App], same: Collection[str]) -> Mapping[str, App]:
+    return {name: app for name, app in apps.items() if name not in same}
 
 
 def _shared_within(

@@ -14,7 +14,7 @@ import msgspec
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.by_hand.held_apps import release_held
 from tidegate.scheduler.commands.by_hand.statuses import switch
-from tidegate.scheduler.commands.deployment.live import deployed_apps
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
 from tidegate.scheduler.commands.deployment.schedules import carry_out_call
 from tidegate.scheduler.commands.overrides import Cause, record_overrides
 from tidegate.scheduler.model.deployed import ScheduleState

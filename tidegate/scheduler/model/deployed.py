@@ -31,6 +31,8 @@ class DeployedApp(Value, kw_only=True):
         revision: number of deployments that changed this app, from 1.
         project: the project that owns the app; NO_PROJECT until a project deploys an app of this name.
         namespace: of the project, when it deployed the app last.
+        digest: of the whole app as a deployment has written it (`compiler.fingerprint.content_digest`); "" if
+            it was changed since, or is not known.
     """
 
     app: App
@@ -38,6 +40,7 @@ class DeployedApp(Value, kw_only=True):
     deployed_at: datetime
     project: str = NO_PROJECT
     namespace: str = DEFAULT_NAMESPACE
+    digest: str = ""
 
     @property
     def name(self) -> str:

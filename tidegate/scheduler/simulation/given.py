@@ -52,7 +52,8 @@ from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.time.expiry import Until, until_after
 from tidegate.scheduler.commands.by_hand.manual import resume, suspend, trigger
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.commands.deployment.schedules import put_schedule
 from tidegate.scheduler.commands.existing_events import EventsToReplay, replay_events
 from tidegate.scheduler.commands.gauge import report_gauges

@@ -76,6 +76,7 @@ class AppHeader(Value, kw_only=True):
     deployed_at: datetime
     project: str
     namespace: str
+    digest: str
 
 
 class Numbered(Value, kw_only=True):

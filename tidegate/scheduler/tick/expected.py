@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from tidegate.domain.model import App
 from tidegate.scheduler.decision.expected.judgement import Judged, expected_of, first_expected, judge, landed
 from tidegate.scheduler.decision.expected.periods import period_in
-from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.records.expected import (
     EXPECTED_DATA,
@@ -96,12 +95,14 @@ def note_landed(
         _land(transaction, data, timed, since, now)
 
 
-def follow_datasets(transaction: EngineTransaction, now: datetime) -> None:
-    """Bring what is expected up to date with the deployed apps."""
+def follow_datasets(transaction: EngineTransaction, apps: Iterable[App], now: datetime) -> None:
+    """Bring what is expected up to date with the deployed apps.
+
+    Args:
+        apps: all of them, by name.
+    """
     before = {each.dataset: each for each in transaction.records(EXPECTED_DATA)}
-    wanted = {
-        each.dataset: each for each in _wanted((each.app for each in transaction.records(APPS)), before, now)
-    }
+    wanted = {each.dataset: each for each in _wanted(apps, before, now)}
     others = [name for name, each in before.items() if _other_periods(each, wanted.get(name))]
     transaction.drop_records(EXPECTED_DATA, others)
     transaction.drop_records(EXPECTED_PERIODS, others)

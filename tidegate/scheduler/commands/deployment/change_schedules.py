@@ -51,7 +51,8 @@ class _Sorted(Value, kw_only=True):
 def change_schedules(deployment: Deployment) -> None:
     """Create, change and delete schedules, with what becomes of their jobs and overrides."""
     transaction, now = deployment.transaction, deployment.now
-    deployment.before = {state.ref: state for state in transaction.schedules()}
+    refs = [change.ref for change in deployment.touched()]
+    deployment.before = {state.ref: state for state in transaction.schedules(refs=refs)}
     known, after = _overrides(deployment)
     overridden = frozenset(each.ref for each in after if each.kind == "specification")
     found = _sort(deployment, overridden)
@@ -84,14 +85,14 @@ def listen(deployment: Deployment) -> None:
     transaction, now = deployment.transaction, deployment.now
     subscribe(transaction, deployment.before, deployment.listening, now)
     collect_existing(transaction, deployment.collecting, now)
-    gone = {change.ref for change in deployment.changes.schedules() if change.action == "delete"}
+    gone = {change.ref for change in deployment.touched() if change.action == "delete"}
     wake_consumers(transaction, {*deployment.changed, *gone}, now)
-    follow_datasets(transaction, now)
+    follow_datasets(transaction, deployment.after.values(), now)
 
 
 def _sort(deployment: Deployment, overridden: frozenset[str]) -> _Sorted:
     found = _Sorted()
-    for change in deployment.changes.schedules():
+    for change in deployment.touched():
         match change.action:
             case "create":
                 found.new.append(_new(deployment, change))
@@ -168,7 +169,7 @@ def _record_overrides(deployment: Deployment, known: list[Override], after: list
 
 def _entries(deployment: Deployment) -> Iterator[Entry]:
     """Yield the entry of each changed schedule; a schedule that only moved in its file has none."""
-    for change in deployment.changes.schedules():
+    for change in deployment.touched():
         if not change.touches:
             continue
         state = deployment.changed.get(change.ref)

@@ -17,8 +17,9 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.compiler.plan.stages import STAGES, Stage
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.change_schedules import change_schedules, listen
+from tidegate.scheduler.commands.deployment.deployed_rows import NO_DIGESTS, Digests
 from tidegate.scheduler.commands.deployment.deployment import Deeds, Deployment
-from tidegate.scheduler.commands.deployment.live import WHOLE, difference
+from tidegate.scheduler.commands.deployment.live import WHOLE, Compared, compared
 from tidegate.scheduler.commands.deployment.policies import change_apps
 from tidegate.scheduler.commands.deployment.rename import apply_renames, forget_former
 from tidegate.scheduler.commands.deployment.specifications import keep_specifications, record_storage
@@ -41,6 +42,7 @@ def deploy(
     by: By,
     rollback_to: int | None = None,
     assume_published: bool = True,
+    digests: Digests = NO_DIGESTS,
 ) -> Diff:
     """Deploy all apps of a project.
 
@@ -54,6 +56,7 @@ def deploy(
         rollback_to: the deployment that is deployed once more, for the journal.
         assume_published: whether policies find a table of every dataset, as in examples. In life one that was
             never published has none, and a poll starts nothing on it.
+        digests: of wanted apps, by name, as far as they are known (`content_digest`).
 
     Returns:
         The difference that was carried out.
@@ -64,11 +67,15 @@ def deploy(
             a dataset would share its folder with another project's.
     """
     advance_before(transaction, now)
-    changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
+
+    def compare_now() -> Compared:
+        return compared(transaction, wanted, update_schedules=update_schedules, scope=scope, digests=digests)
+
+    changes, deployed, _ = compare_now()
     if not changes.taken and (is_away(transaction, now) or has_missed(transaction)):
         # What arrived since then belongs to the schedules as they are, and to their jobs.
         route_before(transaction, now, {*spans_of(transaction), *(each.ref for each in changes.schedules())})
-        changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
+        changes, deployed, _ = compare_now()
     _refuse_taken(changes, scope)
     _refuse_blocked(changes, force)
     give_up_withheld(transaction, changes.blocked, now, by)
@@ -80,22 +87,32 @@ def deploy(
         rollback_to=rollback_to,
         assume_published=assume_published,
     )
-    carry_out(transaction, changes, wanted, deeds, now)
+    carry_out(transaction, changes, wanted, deeds, now, deployed)
     record_storage(transaction, scope)
     return changes
 
 
 def carry_out(
-    transaction: EngineTransaction, changes: Diff, wanted: Mapping[str, App], deeds: Deeds, now: datetime
+    transaction: EngineTransaction,
+    changes: Diff,
+    wanted: Mapping[str, App],
+    deeds: Deeds,
+    now: datetime,
+    deployed: Mapping[str, App],
 ) -> None:
     """Carry out a difference, stage by stage.
+
+    Args:
+        deployed: all deployed apps, under their new names.
 
     Raises:
         Refused: a removal would leave schedules without the dataset or program that triggers them.
     """
     if changes.refusals and not deeds.force:
         raise _refused(changes)
-    deployment = Deployment(transaction=transaction, changes=changes, wanted=wanted, deeds=deeds, now=now)
+    deployment = Deployment(
+        transaction=transaction, changes=changes, wanted=wanted, deeds=deeds, now=now, apps=deployed
+    )
     for stage in STAGES:
         _RUN[stage](deployment)
 

@@ -3,11 +3,11 @@
 What a later stage needs of an earlier one is written here, not read from the store again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tidegate.compiler.plan.diff import Diff
+from tidegate.compiler.plan.diff import Diff, ScheduleChange
 from tidegate.domain.model import App
 from tidegate.domain.time.expiry import Until
 from tidegate.domain.value import Value
@@ -48,7 +48,8 @@ class Deployment:
 
     Attributes:
         wanted: the apps by name.
-        before: the deployed schedules until now, by ref; set by the stage "schedules".
+        apps: all apps that were deployed until now, by name.
+        before: the schedules of apps that differ, as they were until now, by ref; set by stage "schedules".
         changed: those that it has written, by ref.
         listening: those of them that begin to listen to what their text names, in the order of the writing.
         collecting: those of them that may ask for what exists already.
@@ -59,7 +60,21 @@ class Deployment:
     wanted: Mapping[str, App]
     deeds: Deeds
     now: datetime
+    apps: Mapping[str, App]
     before: Mapping[str, ScheduleState] = field(default_factory=dict[str, ScheduleState])
     changed: Mapping[str, ScheduleState] = field(default_factory=dict[str, ScheduleState])
     listening: list[ScheduleState] = field(default_factory=list[ScheduleState])
     collecting: list[ScheduleState] = field(default_factory=list[ScheduleState])
+
+    @property
+    def after(self) -> Mapping[str, App]:
+        """All apps that are deployed from now on, sorted by name."""
+        gone = {change.name for change in self.changes.apps if change.action == "delete"}
+        left = {name: app for name, app in self.apps.items() if name not in gone}
+        return dict(sorted({**left, **self.changes.after}.items()))
+
+    def touched(self) -> Iterator[ScheduleChange]:
+        """Yield the changes of the schedules of all apps of which a row may change."""
+        for app in self.changes.apps:
+            if app.name not in self.changes.same:
+                yield from app.schedules

@@ -16,7 +16,8 @@ from tidegate.compiler.plan.override_change import OverrideChange
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deployment.deploy import deploy
-from tidegate.scheduler.commands.deployment.live import deployed_apps, difference
+from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
+from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.commands.deployment.specifications import deployed_at, deployment_entry
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.model.refused import Refused

@@ -3,25 +3,31 @@
 `plan` shows this difference and `deploy` applies it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from tidegate.compiler.fingerprint import fingerprint
-from tidegate.compiler.plan.blocked import second_maintenance, shared_places
+from tidegate.compiler.plan.blocked import Blocked, second_maintenance, shared_places
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
 from tidegate.compiler.plan.left_behind import left_behind
-from tidegate.compiler.plan.ownership import Scope, reach
-from tidegate.compiler.plan.renames import moved_places, with_places, without_paths
+from tidegate.compiler.plan.ownership import NO_PROJECT, Scope, reach
+from tidegate.compiler.plan.renames import find_renames, moved_places, with_places, without_paths
 from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
 from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.model.others import with_named
 from tidegate.domain.tasks.key import local_day, scheduled_key
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of, renames_of
+from tidegate.scheduler.commands.deployment.deployed_rows import (
+    NO_DIGESTS,
+    DeployedRows,
+    Digests,
+    deployed_rows,
+)
+from tidegate.scheduler.commands.deployment.rename import Renamed, blocks, record_of
 from tidegate.scheduler.commands.deployment.specifications import storages_of
 from tidegate.scheduler.commands.overrides import override_changes
 from tidegate.scheduler.commands.tasks.deployed_tasks import days_begun
@@ -29,16 +35,13 @@ from tidegate.scheduler.decision.changes.carry import carry
 from tidegate.scheduler.decision.changes.fate import Change, Fate, fate
 from tidegate.scheduler.decision.changes.moved_crons import moved_crons, names_of
 from tidegate.scheduler.decision.instances.changed import after_change
-from tidegate.scheduler.model.deployed import APPS, ScheduleState, whole_app
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
-from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.override import OVERRIDES, Override
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.clock import engine_clock
-
-V = TypeVar("V", bound=Value)
 
 REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
 """Why a change discards jobs, in the order in which `plan` lists them."""
@@ -47,86 +50,58 @@ WHOLE = Scope()
 """All apps without an owner, each of which may be removed."""
 
 
-class Rows(Protocol):
-    """The rows that a comparison reads; see `scheduler.store.protocol.Reader` for each method."""
+class Compared(NamedTuple):
+    """A difference, with all deployed apps under their new names, and under those of now."""
 
-    def records(self, kind: Kind[V], /) -> Sequence[V]: ...
-
-    def schedules(self) -> Sequence[ScheduleState]: ...
-
-    def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]: ...
-
-    def deliveries(self, jobs: list[str]) -> Mapping[str, Sequence[Delivery]]: ...
-
-
-class ReadOnce:
-    """The rows of a comparison, which looks at all apps and schedules several times: they are read once."""
-
-    def __init__(self, rows: "EngineReader | Renamed") -> None:
-        self._rows = rows
-        self._records: dict[Kind[Any], Sequence[Any]] = {}
-        self._schedules: Sequence[ScheduleState] | None = None
-
-    def records(self, kind: Kind[V], /) -> Sequence[V]:
-        """Return the records of a kind."""
-        if kind not in self._records:
-            self._records[kind] = self._rows.records(kind)
-        return self._records[kind]
-
-    def schedules(self) -> Sequence[ScheduleState]:
-        """Return the deployed schedules, by ref."""
-        if self._schedules is None:
-            self._schedules = self._rows.schedules()
-        return self._schedules
-
-    def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]:
-        """Return the jobs in some states."""
-        return self._rows.jobs(states=states)
-
-    def deliveries(self, jobs: list[str]) -> Mapping[str, Sequence[Delivery]]:
-        """Return the deliveries of each job."""
-        return self._rows.deliveries(jobs)
-
-
-def deployed_apps(reader: Rows) -> dict[str, App]:
-    """Return every deployed app with its schedules, by name."""
-    schedules: dict[str, list[ScheduleState]] = {}
-    for state in reader.schedules():
-        schedules.setdefault(state.app, []).append(state)
-    return {
-        deployed.name: whole_app(deployed, tuple(schedules.get(deployed.name, ())))
-        for deployed in reader.records(APPS)
-    }
+    changes: Diff
+    deployed: Mapping[str, App]
+    former: Mapping[str, App]
 
 
 def difference(
     reader: EngineReader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
 ) -> Diff:
     """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
+    return compared(reader, wanted, update_schedules=update_schedules, scope=scope).changes
+
+
+def compared(
+    reader: EngineReader,
+    wanted: Mapping[str, App],
+    *,
+    update_schedules: bool = True,
+    scope: Scope = WHOLE,
+    digests: Digests = NO_DIGESTS,
+) -> Compared:
+    """Return the difference that a deployment of `wanted` would make, with what it was compared with.
+
+    Args:
+        digests: of wanted apps, by name, as far as they are known.
+    """
     headers = reader.app_headers()
     owners = {each.name: each.project for each in headers}
-    once = ReadOnce(reader)
-    deployed = deployed_apps(once)
+    rows = deployed_rows(reader, wanted, digests)
+    deployed = rows.apps
     chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
-    names = renames_of(deployed, owners, chosen, scope.project)
+    # Apps of other projects are not renamed.
+    own = {name: app for name, app in deployed.items() if owners[name] in (scope.project, NO_PROJECT)}
+    names = find_renames(own, chosen, rows.same)
     renamed = Renamed(reader, names) if names else reader
-    rows = ReadOnce(renamed) if names else once
+    rows = DeployedRows(renamed, {}) if names else rows
     namespaces = {names.app(each.name): each.namespace for each in headers}
     found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope, namespaces)
-    places = moved_places(record_of(reader).places, without_paths(names, deployed))
-    placed = with_places({name: wanted[name] for name in found.wanted}, places)
     touched = found.wanted | found.removed
-    changes = compare(rows, touched, placed, update_schedules, engine_clock(reader))
-    states = {state.ref: state for state in rows.schedules()}
-    overrides = rows.records(OVERRIDES)
+    places = moved_places(record_of(reader).places, without_paths(names, deployed))
+    to_deploy = with_places({name: wanted[name] for name in found.wanted}, places)
+    changes = compare(rows, touched, to_deploy, update_schedules, engine_clock(reader))
+    overrides = renamed.records(OVERRIDES)
+    named = {each.ref for each in changes.schedules() if each.action != "unchanged"}
+    states = rows.states(named | {each.ref for each in overrides})
     changes = _with_calls(changes, states, {each.ref: each for each in overrides if each.of_text})
-    before, neighbours = _parted(reader, rows, touched)
-    shared = (
-        *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
-        *shared_folders(before, changes.after, neighbours, scope.project, scope.storage, wanted),
-        *second_maintenance(changes.after, neighbours.apps),
-    )
-    return msgspec.structs.replace(
+    before = {name: app for name, app in rows.apps.items() if name in touched}
+    neighbours = _neighbours(reader, rows.apps, {names.app(n): o for n, o in owners.items()}, touched)
+    shared = _shared(changes, before, neighbours, scope, wanted)
+    changes = msgspec.structs.replace(
         changes,
         stays=found.stays,
         adopted=found.adopted,
@@ -134,8 +109,9 @@ def difference(
         renames=names,
         blocked=(*blocks(reader, names, deployed, found.removed, changes.after), *shared),
         left=tuple(left_behind(before, changes.after, renamed.watermarked())),
-        overrides=tuple(override_changes(overrides, changes, states, placed)),
+        overrides=tuple(override_changes(overrides, changes, states, to_deploy)),
     )
+    return Compared(changes, rows.apps, deployed)
 
 
 def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mapping[str, Override]) -> Diff:
@@ -146,8 +122,8 @@ def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mappi
     """
 
     def named(change: ScheduleChange) -> ScheduleChange:
-        state = states.get(change.ref)
-        if state is None or "unchanged" in (change.action, change.would):
+        state = None if "unchanged" in (change.action, change.would) else states.get(change.ref)
+        if state is None:
             return change
         gone = state.source == "api" and "delete" in (change.action, change.would)
         override = texts.get(state.ref)
@@ -156,22 +132,35 @@ def _with_calls(changes: Diff, states: Mapping[str, ScheduleState], texts: Mappi
         because = "; ".join(each for each in (call, change.because) if each)
         return msgspec.structs.replace(change, because=because)
 
-    apps = (msgspec.structs.replace(app, schedules=tuple(map(named, app.schedules))) for app in changes.apps)
+    apps = (
+        app
+        if app.name in changes.same
+        else msgspec.structs.replace(app, schedules=tuple(map(named, app.schedules)))
+        for app in changes.apps
+    )
     return msgspec.structs.replace(changes, apps=tuple(apps))
 
 
-def _parted(reader: EngineReader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:
-    """Return the deployed apps that a deployment is about, and the others with their owners."""
-    apps, owners = deployed_apps(rows), {deployed.name: deployed.project for deployed in rows.records(APPS)}
+def _shared(
+    changes: Diff, before: Mapping[str, App], neighbours: Neighbours, scope: Scope, wanted: Collection[str]
+) -> Iterator[Blocked]:
+    """Yield the blocks of what an app would have that only one may have."""
+    after, project, storage = changes.after, scope.project, scope.storage
+    yield from shared_places(after, neighbours.in_warehouse(project, storage))
+    yield from shared_folders(before, after, neighbours, project, storage, wanted, changes.same)
+    yield from second_maintenance(after, neighbours.apps)
+
+
+def _neighbours(
+    reader: EngineReader, apps: Mapping[str, App], owners: Mapping[str, str], touched: frozenset[str]
+) -> Neighbours:
+    """Return the deployed apps that a deployment is not about, with their owners."""
     rest = {name: app for name, app in apps.items() if name not in touched}
-    neighbours = Neighbours(
-        apps=rest, owners={name: owners[name] for name in rest}, storages=storages_of(reader)
-    )
-    return {name: app for name, app in apps.items() if name in touched}, neighbours
+    return Neighbours(apps=rest, owners={name: owners[name] for name in rest}, storages=storages_of(reader))
 
 
 def compare(
-    reader: Rows,
+    rows: DeployedRows,
     names: Collection[str],
     wanted: Mapping[str, App],
     update_schedules: bool = True,
@@ -182,33 +171,40 @@ def compare(
     Args:
         clock: up to when the engine has done everything; None if it has never run.
     """
-    deployed = deployed_apps(reader)
+    deployed = rows.apps
     others = {name: app for name, app in deployed.items() if name not in names}
-    whole = {name: with_named(app, {**others, **wanted}) for name, app in wanted.items()}
+    everything = {**others, **wanted}
     return diff(
         {name: app for name, app in deployed.items() if name in names},
         wanted,
         update_schedules=update_schedules,
-        effects=lambda changes: effects(reader, changes, whole, clock),
+        effects=lambda changes: effects(rows, changes, everything, clock),
         others=others,
+        same=frozenset(rows.same),
     )
 
 
 def effects(
-    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App], clock: datetime | None = None
+    rows: DeployedRows,
+    changes: Iterable[ScheduleChange],
+    apps: Mapping[str, App],
+    clock: datetime | None = None,
 ) -> dict[tuple[str, str], Effect]:
     """Return the effects of changed schedules on their jobs, by app and schedule.
 
     Args:
-        wanted: the apps that are to be deployed, with the parts of other apps that they name.
+        apps: all apps after the change.
         clock: when the change is made; None: before the engine has run.
     """
-    states = {state.ref: state for state in reader.schedules()}
     changed = {change.ref: change for change in changes if change.action in ("replace", "delete")}
+    if not changed:
+        return {}
+    states, reader = rows.states(changed), rows.rows
+    replaced = {change.app for change in changed.values() if change.action == "replace"}
+    wanted = {name: with_named(apps[name], apps) for name in replaced}
     jobs: dict[str, list[Job]] = {ref: [] for ref in changed}
-    for job in reader.jobs(states=WAITING | ACTIVE | {JobState.PAUSED}) if changed else ():
-        if job.schedule in jobs:
-            jobs[job.schedule].append(job)
+    for job in reader.jobs(states=WAITING | ACTIVE | {JobState.PAUSED}, schedules=changed):
+        jobs[job.schedule].append(job)
     carried = [job.id for ref in changed if changed[ref].carries for job in jobs[ref] if job.waiting]
     deliveries: Mapping[str, Sequence[Delivery]] = reader.deliveries(carried) if carried else {}
     found: dict[tuple[str, str], Effect] = {}

@@ -13,19 +13,21 @@ import msgspec
 
 from tidegate.compiler.fingerprint import canonical
 from tidegate.compiler.plan.diff import AppChange
+from tidegate.compiler.plan.refusal import refusals_within
 from tidegate.domain.model import App
 from tidegate.domain.part_name import DEFAULT_NAMESPACE
+from tidegate.scheduler.commands.deployment.deployed_rows import stored_digest
 from tidegate.scheduler.commands.deployment.deployment import Deployment
 from tidegate.scheduler.model.deployed import APPS, DeployedApp, noted
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, TableState, Untouched
+from tidegate.scheduler.model.records.override import OVERRIDES
+from tidegate.scheduler.store.answers import AppHeader
 from tidegate.scheduler.store.engine_rows import MaintenanceRows
-from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.maintenance.by_hand import try_again
 from tidegate.scheduler.tick.maintenance.policies import (
     POLLS,
     Policies,
-    load_policies,
     policies_of,
     polls_noted,
 )
@@ -36,14 +38,17 @@ from tidegate.scheduler.tick.maintenance.tables import gone, landed_datasets, ta
 def change_apps(deployment: Deployment) -> None:
     """Write the apps without their schedules, and bring maintenance up to date with them."""
     transaction, now = deployment.transaction, deployment.now
-    deployed = {app.name: app for app in transaction.records(APPS)}
-    changes = deployment.changes.apps
+    headers = {header.name: header for header in transaction.app_headers()}
+    changes = [change for change in deployment.changes.apps if _is_looked_at(deployment, change, headers)]
+    deployed = {app.name: app for app in transaction.records(APPS, name=[change.name for change in changes])}
     gone = [change.name for change in changes if change.action == "delete"]
+    digests = _digests(deployment, changes)
     changed = [
         after
         for change in changes
         if change.action != "delete"
-        and (after := _after(deployment, change, deployed.get(change.name))) != deployed.get(change.name)
+        and (after := _after(deployment, change, deployed.get(change.name), digests))
+        != deployed.get(change.name)
     ]
     transaction.put_records(APPS, changed)
     transaction.drop_records(APPS, gone)
@@ -51,23 +56,62 @@ def change_apps(deployment: Deployment) -> None:
     entries = [_entry(name, actions[name], None, now) for name in gone]
     entries += [_entry(each.name, actions[each.name], each, now) for each in changed if each.name in actions]
     transaction.add_journal(entries)
-    before = {name: each.app for name, each in deployed.items()}
-    _change_policies(transaction, before, now, deployment.deeds.assume_published)
+    _change_policies(deployment)
 
 
-def _after(deployment: Deployment, change: AppChange, before: DeployedApp | None) -> DeployedApp:
+def _is_looked_at(deployment: Deployment, change: AppChange, headers: Mapping[str, AppHeader]) -> bool:
+    """Return whether the row of an app may change."""
+    if change.name not in deployment.changes.same:
+        return True
+    header, deeds = headers[change.name], deployment.deeds
+    return (header.project, header.namespace) != (
+        deeds.owners[change.name],
+        deeds.namespace or header.namespace,
+    )
+
+
+def _digests(deployment: Deployment, changes: Collection[AppChange]) -> Mapping[str, str]:
+    """Return the digests of apps by which later deployments know them (`deployed_rows`).
+
+    An app that was changed by a call, has overrides, or lacks what its triggers name is compared each time.
+    """
+    if deployment.deeds.source != "deploy":
+        return {}
+    overridden = {each.app for each in deployment.transaction.records(OVERRIDES)}
+    written = (_written(deployment, change) for change in changes if change.action != "delete")
+    return {
+        app.name: stored_digest(app)
+        for app in written
+        if app.name not in overridden and not any(refusals_within(app.name, app))
+    }
+
+
+def _written(deployment: Deployment, change: AppChange) -> App:
+    """Return an app with its schedules as the stage "schedules" writes them: places may be other ones."""
+    after = deployment.changes.after[change.name]
+    kept = {each.name for each in change.schedules if each.action == "kept"}
+    wanted = deployment.wanted[change.name].schedules
+    schedules = {name: spec if name in kept else wanted[name] for name, spec in after.schedules.items()}
+    return msgspec.structs.replace(after, schedules=schedules)
+
+
+def _after(
+    deployment: Deployment, change: AppChange, before: DeployedApp | None, digests: Mapping[str, str]
+) -> DeployedApp:
     """Return an app as it is deployed from now on; one that is unchanged keeps its revision."""
     app = msgspec.structs.replace(deployment.changes.after[change.name], schedules={})
     owner = deployment.deeds.owners[change.name]
     namespace = deployment.deeds.namespace or (DEFAULT_NAMESPACE if before is None else before.namespace)
+    digest = digests.get(change.name, "")
     if before is not None and change.action == "unchanged":
-        return msgspec.structs.replace(before, app=app, project=owner, namespace=namespace)
+        return msgspec.structs.replace(before, app=app, project=owner, namespace=namespace, digest=digest)
     return DeployedApp(
         app=app,
         revision=1 if before is None else before.revision + 1,
         deployed_at=deployment.now,
         project=owner,
         namespace=namespace,
+        digest=digest,
     )
 
 
@@ -80,19 +124,13 @@ def _entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) 
     return Entry(at=now, kind=EntryKind.SPEC, data=data)
 
 
-def _change_policies(
-    transaction: EngineTransaction, before: Mapping[str, App], now: datetime, assume_published: bool
-) -> None:
-    """Bring tables and records up to date with the deployed apps.
-
-    Args:
-        before: the deployed apps as they were until now.
-        assume_published: see `Deeds`.
-    """
-    after = load_policies(transaction, now)
+def _change_policies(deployment: Deployment) -> None:
+    """Bring tables and records up to date with the deployed apps."""
+    transaction, now = deployment.transaction, deployment.now
+    after = policies_of(transaction, deployment.after.values(), now)
     if transaction.cursor(POLLS) is None:
         transaction.set_cursor(POLLS, polls_noted(after, None))
-    old = policies_of(transaction, before.values(), now)
+    old = policies_of(transaction, deployment.apps.values(), now)
     if not (old.policies or after.policies):
         return
     if _same(old, after):
@@ -104,7 +142,7 @@ def _change_policies(
     changed = [
         _deployed(each, tables.get(name), comes_back=name not in existed) for name, each in datasets.items()
     ]
-    if not assume_published:
+    if not deployment.deeds.assume_published:
         landed = landed_datasets(after.apps.values())
         goes_on = existed & tables.keys()
         changed = [_with_untouched(transaction, each, landed, goes_on) for each in changed]

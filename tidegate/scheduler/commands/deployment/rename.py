@@ -18,7 +18,7 @@ import msgspec
 
 from tidegate.compiler.plan.blocked import Blocked, at_work, touched, unfinished
 from tidegate.compiler.plan.renamed_app import renamed_app
-from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, without_paths
+from tidegate.compiler.plan.renames import Renames, moved_places, without_paths
 from tidegate.domain.model import App, leaves
 from tidegate.domain.part_name import app_of, name_in, name_of, whole_name
 from tidegate.domain.value import Value
@@ -65,19 +65,6 @@ class Record(Value, kw_only=True):
 def record_of(reader: EngineReader) -> Record:
     """Return what is recorded of renames."""
     return msgspec.convert(reader.cursor(RECORD) or {}, type=Record)
-
-
-def renames_of(
-    deployed: Mapping[str, App], owners: Mapping[str, str], wanted: Mapping[str, App], project: str
-) -> Renames:
-    """Return the renames that a deployment applies; apps of other projects are none of its own.
-
-    Args:
-        owners: the owner of each deployed app.
-        project: the project that deploys.
-    """
-    own = {name: app for name, app in deployed.items() if owners[name] in (project, "")}
-    return find_renames(own, wanted)
 
 
 def blocks(
@@ -144,6 +131,8 @@ def apply_renames(transaction: EngineTransaction, names: Renames, now: datetime)
     changed = [(old, new) for old, new in changed if old != new]
     transaction.delete_schedules([old.ref for old, new in changed if old.ref != new.ref])
     transaction.put_schedules([new for _, new in changed])
+    others = transaction.records(APPS, name={new.app for _, new in changed})
+    transaction.put_records(APPS, [msgspec.structs.replace(each, digest="") for each in others])
     put_subscriptions(
         transaction,
         [new.ref for _, new in changed],
@@ -287,6 +276,8 @@ def _entries(
 def forget_former(transaction: EngineTransaction, after: Mapping[str, App]) -> None:
     """Forget the former names that deployed programs and datasets have now."""
     record = record_of(transaction)
+    if not record.former:
+        return
     taken = {
         f"{app.name}/{part}" for app in after.values() for part in (*app.programs, *app.datasets)
     } & record.former.keys()
@@ -296,7 +287,8 @@ def forget_former(transaction: EngineTransaction, after: Mapping[str, App]) -> N
 
 
 def _renamed_app(deployed: DeployedApp, names: Renames) -> DeployedApp:
-    return msgspec.structs.replace(deployed, app=renamed_app(deployed.app, names))
+    app = renamed_app(deployed.app, names)
+    return deployed if app == deployed.app else msgspec.structs.replace(deployed, app=app, digest="")
 
 
 RENAMED: Mapping[Kind[Any], Callable[..., Any]] = {APPS: _renamed_app, OVERRIDES: renamed_override}
@@ -310,21 +302,26 @@ class Renamed:
         self._reader = reader
         self._names = names
 
-    def records(self, kind: Kind[V], /) -> tuple[V, ...]:
+    def records(self, kind: Kind[V], /, *, name: Collection[str] | None = None) -> tuple[V, ...]:
         """Return apps or overrides; one that moves replaces what was left under its new name."""
         both = [(value, RENAMED[kind](value, names=self._names)) for value in self._reader.records(kind)]
         stay = {kind.key_of(new): new for old, new in both if old == new}
         move = {kind.key_of(new): new for old, new in both if old != new}
-        return tuple(sorted((stay | move).values(), key=kind.place_of))
+        found = sorted((stay | move).values(), key=kind.place_of)
+        return tuple(each for each in found if name is None or kind.key_of(each)[0] in name)
 
-    def schedules(self) -> tuple[ScheduleState, ...]:
+    def schedules(
+        self, *, refs: Collection[str] | None = None, app: str | None = None
+    ) -> tuple[ScheduleState, ...]:
         """Return the deployed schedules, by ref."""
         found = (renamed_state(state, self._names) for state in self._reader.schedules())
-        return tuple(sorted(found, key=lambda each: each.ref))
+        wanted = (each for each in found if (refs is None or each.ref in refs) and app in (None, each.app))
+        return tuple(sorted(wanted, key=lambda each: each.ref))
 
-    def jobs(self, *, states: frozenset[JobState]) -> tuple[Job, ...]:
-        """Return the jobs in some states."""
-        return tuple(renamed_job(job, self._names) for job in self._reader.jobs(states=states))
+    def jobs(self, *, states: frozenset[JobState], schedules: Collection[str]) -> tuple[Job, ...]:
+        """Return the jobs of some schedules in some states."""
+        found = (renamed_job(job, self._names) for job in self._reader.jobs(states=states))
+        return tuple(job for job in found if job.schedule in schedules)
 
     def deliveries(self, jobs: list[str]) -> dict[str, tuple[Delivery, ...]]:
         """Return the deliveries of each job."""

@@ -16,8 +16,9 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import Ref, app_of
 from tidegate.domain.time.expiry import Until
 from tidegate.scheduler.commands.deployment.deploy import carry_out
+from tidegate.scheduler.commands.deployment.deployed_rows import DeployedRows, deployed_apps
 from tidegate.scheduler.commands.deployment.deployment import Deeds
-from tidegate.scheduler.commands.deployment.live import compare, deployed_apps
+from tidegate.scheduler.commands.deployment.live import compare
 from tidegate.scheduler.commands.overrides import Cause, record_overrides, text_override_of
 from tidegate.scheduler.decision.changes.overrides import mark_of, marked
 from tidegate.scheduler.model.deployed import APPS
@@ -114,7 +115,8 @@ def carry_out_call(
         Refused: other schedules would be left without their trigger.
     """
     owners = {app.name: app.project for app in transaction.records(APPS, name=wanted.keys())}
-    changes = compare(transaction, wanted.keys(), wanted)
+    rows = DeployedRows(transaction, {})
+    changes = compare(rows, wanted.keys(), wanted)
     deeds = Deeds(owners=owners, force=force, by=by, source="api", until=until, cause=cause)
-    carry_out(transaction, changes, wanted, deeds, now)
+    carry_out(transaction, changes, wanted, deeds, now, rows.apps)
     return changes

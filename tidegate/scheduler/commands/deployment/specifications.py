@@ -49,7 +49,10 @@ def keep_specifications(transaction: EngineTransaction, changes: Diff) -> None:
     else:
         refs = {change.name for change in changes.apps if change.action != "unchanged"}
         refs |= {each.ref for each in changes.schedules() if each.touches}
-    apps = {app.name: app for app in transaction.records(APPS, name={ref for ref in refs if "/" not in ref})}
+    apps = {
+        app.name: msgspec.structs.replace(app, digest="")
+        for app in transaction.records(APPS, name={ref for ref in refs if "/" not in ref})
+    }
     states = {state.ref: state for state in transaction.schedules(refs={ref for ref in refs if "/" in ref})}
     transaction.put_records(
         SPECIFICATIONS,

@@ -24,6 +24,9 @@ def withheld_blocks(
     after: Mapping[str, App],
 ) -> Iterator[Blocked]:
     """Yield a block for each withheld publish of a part that is renamed or removed."""
+    publishes = [each for each in commitments if each.withheld]
+    if not publishes:
+        return
     kept = {f"{app.name}/{part}" for app in after.values() for part in (*app.datasets, *app.programs)}
     renamed = {**names.programs, **names.datasets}
     gone = {
@@ -33,8 +36,8 @@ def withheld_blocks(
         for ref in (f"{name}/{part}" for part in (*app.datasets, *app.programs))
         if ref in renamed or ref not in kept
     }
-    for commitment in commitments:
-        touched_parts = sorted(ref for ref in gone if commitment.withheld and commitment.touches({ref}))
+    for commitment in publishes:
+        touched_parts = sorted(ref for ref in gone if commitment.touches({ref}))
         if touched_parts:
             yield withheld(touched_parts[0], commitment.commit)
 

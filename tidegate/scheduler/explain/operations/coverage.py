@@ -89,13 +89,16 @@ class Coverage(Value, kw_only=True):
     unmatched: tuple[Unmatched, ...] = ()
 
 
-def load_known(reader: EngineReader, wanted: Mapping[str, App] | None = None) -> Known:
+def load_known(
+    reader: EngineReader, wanted: Mapping[str, App] | None = None, deployed: Mapping[str, App] | None = None
+) -> Known:
     """Return what a deployment is compared with, before it is carried out.
 
     Args:
         wanted: the apps that are deployed, by name; None if it does not matter what was published.
+        deployed: the apps of the store, by name, if they are known.
     """
-    apps = {deployed.name: deployed.app for deployed in reader.records(APPS)}
+    apps = {each.name: each.app for each in reader.records(APPS)} if deployed is None else dict(deployed)
     tables = reader.records(MAINTAINED_TABLES)
     records = [record for record in reader.records(MAINTENANCE_RECORDS) if record.job is not None]
     ids = {record.job for record in records if record.job is not None}
@@ -133,6 +136,8 @@ def coverage(known: Known, changes: Diff) -> Coverage:
     renamed = _renamed(known.apps, names)
     after = {name: app for name, app in renamed.items() if name not in removed} | changes.after
     old, new = _policies(renamed), _policies(after)
+    if not (old or new):
+        return Coverage()
     tables = (*known.tables, *tables_of_datasets(after.values()))
     unmatched = _unmatched(_policies(changes.after), tables)
     changed = {ref for ref in old.keys() | new.keys() if _differ(old.get(ref), new.get(ref))}

@@ -55,6 +55,7 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
                 deployed_at=app.deployed_at,
                 project=app.project,
                 namespace=app.namespace,
+                digest=app.digest,
             )
             for app in self.records(APPS)
         )

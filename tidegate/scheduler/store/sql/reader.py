@@ -133,6 +133,7 @@ APP_HEADERS = select(
     tables.apps.c.deployed_at,
     tables.apps.c.project,
     tables.apps.c.namespace,
+    tables.apps.c.digest,
 ).order_by(tables.apps.c.name)
 REFS = select(tables.schedules.c.ref)
 SCHEDULES_WANTED = Filters(
@@ -226,6 +227,7 @@ class SqlReader(
                 deployed_at=row.deployed_at,
                 project=row.project,
                 namespace=row.namespace,
+                digest=row.digest,
             )
             for row in self._connection.execute(APP_HEADERS)
         )

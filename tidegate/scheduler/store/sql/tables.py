@@ -39,6 +39,7 @@ apps = Table(
     Column("deployed_at", Instant, nullable=False),
     Column("project", Name, nullable=False),
     Column("namespace", Name, nullable=False),
+    Column("digest", Text, nullable=False),
 )
 
 schedules = Table(

@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0113"
-down_revision = "0111"
+down_revision = "0112"
 
 NAME = {"sqlite": "TEXT", "postgresql": 'TEXT COLLATE "C"'}
 """A text that is compared by code points."""
