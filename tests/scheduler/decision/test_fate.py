@@ -11,7 +11,7 @@ from tests.worlds.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
 from tidegate.domain.model import Schedule
-from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps
+from tidegate.scheduler.commands.deployment.deployed_rows import DeployedRows, deployed_apps
 from tidegate.scheduler.commands.deployment.live import effects
 from tidegate.scheduler.decision.changes.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.explain.past.store_at import store_at
@@ -177,7 +177,7 @@ def planned(world: World, text: str) -> Effect:
     with world.store.reading() as reader:
         wanted = {"a": app_of(text)}
         changes = list(diff(deployed_apps(reader), wanted).schedules())
-        found += effects(reader, changes, wanted).values()
+        found += effects(DeployedRows(reader, {}), changes, wanted).values()
     return found[0] if found else Effect(carried=len([job for job in world.jobs("s") if job.waiting]))
 
 
