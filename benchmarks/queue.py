@@ -86,9 +86,11 @@ def _burst(places: int, runs: int) -> int:
         _wait_for(instance, 2 * places + runs)
         used = _processor_seconds() - before
         rate, idle = _times(instance, runs, places)
+        times = [record.create_timestamp for record in instance.get_run_records(limit=runs)]
+        created = sum(each > min(times) for each in times) / (max(times) - min(times)).total_seconds()
     print(
         f"{places} places, {runs} events at once: {rate:6.1f} runs a minute   "
-        f"{used / runs:6.3f} CPU s a run   "
+        f"{used / runs:6.3f} CPU s a run   {created:5.1f} created a second   "
         f"end to next start p50 {median(idle):6.3f} s   p95 {at_percent(idle, 95):6.3f} s   "
         f"({loop:.3f} s for the loop)",
         flush=True,

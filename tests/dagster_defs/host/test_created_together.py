@@ -23,7 +23,6 @@ from tidegate.dagster_defs.coordinator.run_rows import RunRows, writes_together
 from tidegate.dagster_defs.existing.new_run import run_id_of
 from tidegate.dagster_defs.host.instance import keep_answers
 from tidegate.dagster_defs.host.runs import Runs
-from tidegate.scheduler.launch.active_host import LEASE
 
 pytestmark = pytest.mark.dagster
 
@@ -294,24 +293,3 @@ def test_the_next_offer_completes_what_a_killed_host_was_writing(world: HostWorl
                 assert instance.all_logs(run_id, of_type=DagsterEventType.RUN_ENQUEUED), f"kill {kills}"
         assert kills > 3
         reach("kills of a host that writes runs together", kills)
-
-
-def test_a_host_that_loses_its_lease_submits_nothing_of_what_it_has_created(
-    world: HostWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host, other, days = world.host(1), world.host(2), [world.report_day(), world.report_day()]
-    create = host._runs.create
-
-    def created(*arguments: Any) -> None:
-        """The creation of the runs takes so long that another host becomes active, which submits them."""
-        create(*arguments)
-        assert [run.status for day in days for run in world.runs(day)] == [DagsterRunStatus.NOT_STARTED] * 2
-        world.after += LEASE
-        other.loop()
-
-    monkeypatch.setattr(host._runs, "create", created)
-    monkeypatch.setattr(host._runs, "submit", lambda *_: pytest.fail("its lease has ended"))
-    host.loop()
-
-    assert host.active is None
-    assert [run.status for day in days for run in world.runs(day)] == [DagsterRunStatus.QUEUED] * 2

@@ -18,7 +18,13 @@ from tests.dagster_defs.live.live import live_app
 from tests.doubles.dead_process import of_a_dead_process
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, DISPATCHER
 from tidegate.dagster_defs.existing.new_run import run_id_of
-from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, REST, WAITING_SECONDS, Host
+from tidegate.dagster_defs.host.host import (
+    FAILED_SECONDS,
+    POLL_SECONDS,
+    REST,
+    WAITING_SECONDS,
+    Host,
+)
 from tidegate.dagster_defs.host.runs import Runs
 from tidegate.dagster_defs.internals.instigators import (
     InstigatorState,
@@ -30,7 +36,6 @@ from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
 from tidegate.domain.model import PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.launch.active_host import LEASE, active_host, host_of
-from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.store.protocol import Store
@@ -125,38 +130,6 @@ def test_a_host_that_waits_takes_over_within_five_seconds_of_the_last_renewal(wo
 def test_the_lease_of_a_process_that_was_killed_here_is_taken_at_once(world: HostWorld) -> None:
     assert world.host(process=of_a_dead_process()).loop() == POLL_SECONDS
     assert world.host(2).loop() == POLL_SECONDS
-
-
-@pytest.mark.parametrize("meanwhile", ["no time passes", "another host is active", "a dispatcher is"])
-def test_a_host_that_loses_its_lease_launches_no_more(
-    world: HostWorld, monkeypatch: pytest.MonkeyPatch, meanwhile: str
-) -> None:
-    slow = meanwhile != "no time passes"
-    host, day = world.host(1), world.report_day()
-    offered, submit, other = host._steps.launches, host._runs.submit, world.host(2)
-    second = RunRequest(run_key=f"second {world.after}", job_name="tidegate_recover_commits")
-
-    def launches(*arguments: Any) -> Iterator[tuple[LaunchRequest, RunRequest]]:
-        for launch, request in offered(*arguments):
-            yield launch, request
-            yield launch, second
-
-    def submitted(*arguments: Any) -> str | None:
-        """If it is slow, the creation of a run takes so long that the lease ends."""
-        found = submit(*arguments)
-        world.after += LEASE if slow else timedelta(0)
-        if meanwhile == "another host is active":
-            other.loop()
-        return found
-
-    monkeypatch.setattr(host._steps, "launches", launches)
-    monkeypatch.setattr(host._runs, "submit", submitted)
-    monkeypatch.setattr(host._runs, "create", lambda _: None)  # each by itself
-    host.loop()
-
-    assert len(world.runs(day)) == 1
-    assert (host.active is None) is (meanwhile == "another host is active")
-    assert (world.instance.get_run_by_id(run_id_of(second.run_key or "")) is None) is slow
 
 
 def test_two_creations_of_one_run_at_once_make_one(world: HostWorld) -> None:

@@ -13,7 +13,15 @@ What one loop launches is created together, and queued together where no place i
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from dagster import AssetKey, DagsterInstance, DagsterRun, DagsterRunStatus, EventLogEntry, RunRequest
+from dagster import (
+    AssetKey,
+    DagsterInstance,
+    DagsterRun,
+    DagsterRunStatus,
+    EventLogEntry,
+    RunRequest,
+    RunsFilter,
+)
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
@@ -107,15 +115,16 @@ class Runs:
 
         What is wrong with one of them is raised when it is submitted.
         """
-        self._created.clear()
+        self._created = self._by_sensors([request.run_key or "" for request, _ in requests])
+        ours = [each for each in requests if run_id_of(each[0].run_key or "") not in self._created]
         coordinator = self._instance.run_coordinator
-        if len(requests) < 2 or not isinstance(coordinator, LaunchingCoordinator):
+        if len(ours) < 2 or not isinstance(coordinator, LaunchingCoordinator):
             return
         if not writes_together(self._instance):
             return
         context = self._workspace.create_request_context()
         runs, planned = list[DagsterRun](), list[EventLogEntry]()
-        for request, tags in requests:
+        for request, tags in ours:
             try:
                 noting = Noting(self._instance)
                 note_run(noting, *self._new_run(request, tags, context))
@@ -127,6 +136,19 @@ class Runs:
             # Created by another host at this moment, they are found one by one.
             created = RunRows(self._instance).create(runs, planned)
             self._created |= {run.run_id: run for run in created}
+
+    def _by_sensors(self, keys: Sequence[str]) -> dict[str, DagsterRun | Exception]:
+        """Return the runs of some run keys that a dispatcher has requested, by the ids that ours would have.
+
+        It was active while no host was, as during a loop that takes longer than the lease. Dagster gives its
+        runs other ids, and a second run of the attempt would be created, to find it claimed and do nothing.
+        """
+        if not keys:
+            return {}
+        found = self._instance.get_runs(RunsFilter(tags={RUN_KEY_TAG: list(keys)}))
+        # Of two, the one that was submitted.
+        found = sorted(found, key=lambda run: run.status is not DagsterRunStatus.NOT_STARTED)
+        return {run_id_of(run.tags[RUN_KEY_TAG]): run for run in found}
 
     def submit(self, request: RunRequest, tags: Mapping[str, str]) -> str | None:
         """Create and submit the run of a request.
