@@ -5,25 +5,20 @@ change that exceeds one has added a call for each file, a second look at a table
 PySpark asks a lot.
 """
 
-from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from py4j.clientserver import ClientServerConnection
 from pyspark.sql import SparkSession
 
 from tests.effort import only
 from tests.spark_jobs.iceberg.house import D22, D23, D24, DAILY, NEVER, House
+from tests.spark_jobs.jvm_calls import counted
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.publication.table import Publication
 
 pytestmark = pytest.mark.spark
 
-FORGETS = "m\n"
-"""Py4J tells the JVM which objects Python has forgotten, from a thread of its own."""
 LOADS = {"append": 4, "overwrite_partitions": 5, "full": 5, "merge": 9}
 """How often a table is loaded, the staging table too: each time its whole metadata is read."""
 
@@ -97,20 +92,3 @@ def test_recovering_the_first_publish_of_a_table_calls_the_jvm_no_more_often_tha
     assert house.staged() == []
     assert calls.total() <= 120, calls.most_common(20)
     assert calls["loadTable"] <= 4
-
-
-@contextmanager
-def counted(monkeypatch: pytest.MonkeyPatch) -> Generator[Counter[str]]:
-    """Count the calls of a block by the name of the Java method, or the kind of command."""
-    calls: Counter[str] = Counter()
-    send = ClientServerConnection.send_command
-
-    def sending(self: ClientServerConnection, command: str) -> str:
-        if not command.startswith(FORGETS):
-            kind, name, *rest = command.split("\n")
-            calls[rest[0] if kind == "c" else f"{kind} {name}"] += 1
-        return send(self, command)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ClientServerConnection, "send_command", sending)
-        yield calls

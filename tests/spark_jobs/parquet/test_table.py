@@ -120,11 +120,8 @@ def test_rows_outside_the_partitions_of_the_run_are_refused_by_name(tables: Tabl
     assert read(tables.spark, DAILY, tables.warehouse) is None
 
 
-@pytest.mark.parametrize("limit", ["NUMBERED_KEYS", "FOOTERS"])
-def test_many_partitions_and_files_are_told_apart_as_few_are(
-    tables: Tables, monkeypatch: pytest.MonkeyPatch, limit: str
-) -> None:
-    monkeypatch.setattr(parquet_staging, limit, 1)
+def test_many_partitions_are_told_apart_as_few_are(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_staging, "NUMBERED_KEYS", 1)
     rows = [("007", "2013-12-22", 1), ("a b/c%=é", "2013-12-22", 2), ("a b/c%=é", "2013-12-22", 3)]
     columns = "code string, day string, value int"
     keys = ("007|2013-12-22", "a b/c%=é|2013-12-22", "it's|2013-12-22")

@@ -25,6 +25,11 @@ SHOWN_KEYS = 10
 """How many surplus keys a message names."""
 CYCLES_WITH_TIME = ("minute", "hour")
 """Cycles whose keys hold a time of day; the key of a longer cycle is a date."""
+SORT = "Sort"
+DISTRIBUTE = ("Repartition", "RepartitionByExpression", "RebalancePartitions")
+"""Parts of a plan by which a program says in which tasks its rows are."""
+KEEP_ARRANGED = ("Project", "Filter", "SubqueryAlias", "View", "GlobalLimit", "LocalLimit", "WithCTE")
+"""Parts of a plan that leave rows in their tasks and in their order."""
 
 
 def refuse_surplus(ref: DatasetRef, keys: tuple[str, ...], rows: Mapping[str, int]) -> None:
@@ -98,18 +103,41 @@ def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
 def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) -> DataFrame:
     """Return rows of which those of a partition are written by one task, so that each has one file.
 
-    With adaptive execution Spark spreads a partition that is large over several tasks.
+    With adaptive execution Spark spreads a partition that is large over several tasks. Rows that the program
+    has distributed itself stay in their tasks, and rows that it has sorted stay so within each file.
     """
     if len(keys) < 2 or not columns:
         return frame
     java, jdf = java_classes(frame.sparkSession), cast(Any, frame)._jdf
-    by = java.org.apache.spark.api.python.PythonUtils.toSeq([jdf.col(f"`{name}`").expr() for name in columns])
-    none = java.scala.Option.empty()
-    # PySpark's `hint` takes no columns.
-    plan = java.org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions(
-        by, jdf.queryExecution().analyzed(), none, none
+    plan = jdf.queryExecution().analyzed()
+    arranged = _arranged(plan)
+    if arranged is not None and arranged.nodeName() != SORT:
+        return frame
+    by, to_seq = (
+        [jdf.col(f"`{name}`") for name in columns],
+        java.org.apache.spark.api.python.PythonUtils.toSeq,
     )
-    return frame_of_plan(frame.sparkSession, plan)
+    plans = java.org.apache.spark.sql.catalyst.plans.logical
+    if arranged is None:
+        none = java.scala.Option.empty()
+        # PySpark's `hint` takes no columns.
+        made = plans.RebalancePartitions(to_seq([one.expr() for one in by]), plan, none, none)
+    elif arranged.references().subsetOf(plan.outputSet()):
+        # Else Spark would sort by partition alone.
+        order = arranged.order()
+        given = [one.asc().expr() for one in by] + [order.apply(n) for n in range(order.size())]
+        made = plans.Sort(to_seq(given), False, plan)
+    else:
+        return frame
+    return frame_of_plan(frame.sparkSession, made)
+
+
+def _arranged(plan: Any) -> Any | None:
+    """Return the part of a plan by which a program has sorted or distributed its rows; None if it has not."""
+    while (name := plan.nodeName()) in KEEP_ARRANGED:
+        # Of a query WITH others, the last one is the query itself.
+        plan = plan.children().last()
+    return plan if name == SORT or name in DISTRIBUTE else None
 
 
 def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) -> Column:

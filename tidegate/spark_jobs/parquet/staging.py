@@ -9,11 +9,14 @@ Used by a run for its output, and by a merge for the survivors.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import quote, unquote
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, cast
+from urllib.parse import unquote
 
-from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as sf
 
 from tidegate.domain.partition_key import SEPARATOR
@@ -21,10 +24,16 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition
-from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.java.elements import Elements
 from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
-from tidegate.spark_jobs.parquet.folders.publish_folder import FolderMarker, PublishFolder, write_marker
+from tidegate.spark_jobs.parquet.folders.publish_folder import (
+    FOLDERS_AT_ONCE,
+    FolderMarker,
+    PublishFolder,
+    write_marker,
+)
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 
 KEY_COLUMN = "__tidegate_key"
@@ -39,8 +48,7 @@ LONG_KEY_BYTES = 70
 OTHER_KEYS = -1
 """The number of all keys outside the run's partitions."""
 COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
-FOOTERS = 200
-"""The most files whose rows are counted by reading their footers; Spark counts those of more files."""
+PARQUET = "org.apache.parquet.hadoop"
 
 
 class StagedFolder(Value, kw_only=True):
@@ -91,27 +99,29 @@ def write_by_key(
     if not dimensions:
         _writer(frame).parquet(f"{folder}/{KEY_COLUMN}=0")
     else:
-        marked = frame.withColumn(KEY_COLUMN, _marked(dimensions, keys))
+        marked = frame.withColumn(KEY_COLUMN, sf.expr(_marked(dimensions, keys)))
         _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN).parquet(folder)
-    rows = _rows_by_folder(frame.sparkSession, files, folder)
+    rows = rows_by_folder(frame.sparkSession, folder)
     known = {name: _key_in(name, keys) for name in rows}
     counts = {key: rows[name] for name, key in known.items() if key is not None and rows[name]}
     others = [f"{folder}/{KEY_COLUMN}={name}" for name, key in known.items() if key is None and rows[name]]
     if others:
         strays = file_reader(frame.sparkSession).parquet(*others)
-        found = strays.groupBy(_key_of(dimensions).alias(KEY_COLUMN)).count().collect()
+        found = strays.groupBy(sf.expr(_key_of(dimensions)).alias(KEY_COLUMN)).count().collect()
         counts |= {row[KEY_COLUMN]: row["count"] for row in found}
     return counts
 
 
-def _marked(dimensions: Sequence[str], keys: Sequence[str]) -> Column:
-    """Return what names the folder of a row."""
+def _marked(dimensions: Sequence[str], keys: Sequence[str]) -> str:
+    """Return in SQL what names the folder of a row. Each part of a `Column` would be a call into the JVM."""
     key = _key_of(dimensions)
     if len(keys) <= NUMBERED_KEYS:
-        numbers = (sf.when(key == one, sf.lit(number)) for number, one in enumerate(keys))
-        return sf.coalesce(*numbers, sf.lit(OTHER_KEYS))
-    digest = sf.concat(sf.lit(DIGEST_MARK), sf.sha2(key, 256))
-    return sf.when(sf.octet_length(key) > LONG_KEY_BYTES, digest).otherwise(sf.concat(sf.lit(KEY_MARK), key))
+        numbers = " ".join(f"WHEN {_literal(one)} THEN {number}" for number, one in enumerate(keys))
+        return f"CASE {key} {numbers} ELSE {OTHER_KEYS} END"
+    digest = f"concat('{DIGEST_MARK}', sha2({key}, 256))"
+    return (
+        f"CASE WHEN octet_length({key}) > {LONG_KEY_BYTES} THEN {digest} ELSE concat('{KEY_MARK}', {key}) END"
+    )
 
 
 def seal(
@@ -124,15 +134,18 @@ def seal(
         rows: its result, which must not have other keys.
     """
     moves = files.moves_folders_whole(folder)
-    sealed: dict[str, StagedFolder] = {}
-    for name in _folders(files, folder):
-        key, where = _key_in(name, keys), f"{folder}/{KEY_COLUMN}={name}"
-        if key is None or not rows.get(key):
-            continue
+    named = ((_key_in(name, keys), name) for name in _folders(files, folder))
+    found = {key: name for key, name in named if key is not None and rows.get(key)}
+
+    def sealed(key: str) -> StagedFolder:
+        where = f"{folder}/{KEY_COLUMN}={found[key]}"
         marker = write_marker(files, where, commit=commit, token=token)
         digests = None if moves else digests_of(files, where, marker)
-        sealed[key] = StagedFolder(folder=where, marker=marker, rows=rows[key], digests=digests)
-    return sealed
+        return StagedFolder(folder=where, marker=marker, rows=rows[key], digests=digests)
+
+    # It mostly waits for the disk, which flushes what several ask for at once.
+    with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
+        return dict(zip(found, pool.map(sealed, found), strict=True))
 
 
 def _writer(frame: DataFrame) -> DataFrameWriter:
@@ -143,9 +156,15 @@ def _writer(frame: DataFrame) -> DataFrameWriter:
     return frame.write.option(COMMITTER, 1)
 
 
-def _key_of(dimensions: Sequence[str]) -> Column:
-    values = [sf.coalesce(sf.col(f"`{name}`"), sf.lit(NO_VALUE)) for name in dimensions]
-    return values[0] if len(values) == 1 else sf.concat_ws(SEPARATOR, *values)
+def _key_of(dimensions: Sequence[str]) -> str:
+    """Return the key of a row in SQL."""
+    values = [f"coalesce(`{name}`, {_literal(NO_VALUE)})" for name in dimensions]
+    return values[0] if len(values) == 1 else f"concat_ws({_literal(SEPARATOR)}, {', '.join(values)})"
+
+
+def _literal(text: str) -> str:
+    """Return a text in SQL; settings of a session change what a backslash means, and not this."""
+    return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
 def _folders(files: FileSystem, folder: str) -> list[str]:
@@ -169,32 +188,36 @@ def _key_in(name: str, keys: Sequence[str]) -> str | None:
     return None if int(name) == OTHER_KEYS else keys[int(name)]
 
 
-def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict[str, int]:
-    """Return the number of rows in each folder, counted in the files that will be published."""
-    found = {
-        name: [
-            f"{folder}/{KEY_COLUMN}={name}/{entry.name}"
-            for entry in files.list(f"{folder}/{KEY_COLUMN}={name}")
-            if is_data(entry.name)
-        ]
-        for name in _folders(files, folder)
-    }
-    if sum(len(paths) for paths in found.values()) <= FOOTERS:
-        return {name: sum(_rows_in(spark, path) for path in paths) for name, paths in found.items()}
-    staged = file_reader(spark).schema(f"{KEY_COLUMN} string").parquet(folder)
-    counted = staged.groupBy(KEY_COLUMN).count().collect()
-    return {quote(row[KEY_COLUMN], safe=""): row["count"] for row in counted}
+def rows_by_folder(spark: SparkSession, folder: str) -> Counter[str]:
+    """Return the number of rows in each folder, counted in the files that will be published.
 
-
-def _rows_in(spark: SparkSession, file: str) -> int:
-    """Return the number of rows in a file. PySpark has no API to read a footer."""
-    java: Any = java_classes(spark)
-    parquet = java.org.apache.parquet.hadoop
-    context: Any = spark.sparkContext
-    path = java.org.apache.hadoop.fs.Path(file)
-    source = parquet.util.HadoopInputFile.fromPath(path, context._jsc.hadoopConfiguration())
-    reader = parquet.ParquetFileReader.open(source)
-    try:
-        return int(reader.getRecordCount())
-    finally:
-        reader.close()
+    PySpark has no API to read footers. All are read by a few calls, however many files there are.
+    """
+    java, context = java_classes(spark), cast(Any, spark.sparkContext)
+    hadoop, parquet, conf = (
+        java.org.apache.hadoop.fs,
+        java.org.apache.parquet.hadoop,
+        context._jsc.hadoopConfiguration(),
+    )
+    path = hadoop.Path(folder)
+    system = path.getFileSystem(conf)
+    folders = hadoop.FileUtil.stat2Paths(system.listStatus(path, hadoop.GlobFilter(f"{KEY_COLUMN}=*")))
+    files = system.listStatus(folders, parquet.util.HiddenFileFilter.INSTANCE)
+    # Py4J passes such an array only to a method that takes any object.
+    collections = java.org.apache.commons.collections4
+    listed = collections.IteratorUtils.toList(collections.iterators.ArrayIterator(files))
+    footers = parquet.ParquetFileReader.readAllFootersInParallel(conf, listed, False)
+    elements = Elements(spark)
+    blocks = elements.each(
+        footers,
+        (f"{PARQUET}.Footer", "getParquetMetadata"),
+        (f"{PARQUET}.metadata.ParquetMetadata", "getBlocks"),
+    )
+    places = elements.texts(footers, (f"{PARQUET}.Footer", "getFile"))
+    sizes = elements.texts(blocks, ("java.util.List", "size"))
+    counts = elements.texts(elements.joined(blocks), (f"{PARQUET}.metadata.BlockMetaData", "getRowCount"))
+    rows, of_all = Counter[str](), iter(counts)
+    for place, size in zip(places, sizes, strict=True):
+        name = place.rpartition("/")[0].rpartition(f"/{KEY_COLUMN}=")[2]
+        rows[name] += sum(map(int, islice(of_all, int(size))))
+    return rows

@@ -6,6 +6,9 @@ its marker equals the expected one and its files are those in the marker: a fold
 another writer, or an incomplete copy, never counts.
 """
 
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from typing import ClassVar
 
@@ -19,6 +22,8 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 MARKER = "_commit.json"
 SHOWN = 3
 """File names in a message."""
+FOLDERS_AT_ONCE = 8
+"""Folders sealed or moved in parallel. Both wait for the disk, which flushes together what comes at once."""
 
 
 class FolderMarker(Value, kw_only=True):
@@ -71,6 +76,16 @@ class PublishFolder(Value, kw_only=True):
 
     def execute(self, context: CommitContext) -> None:
         context.files.rename(self.source, self.target)
+
+    @staticmethod
+    def verify_all(steps: Sequence["PublishFolder"], context: CommitContext) -> tuple[Verified, ...]:
+        return tuple(step.verify(context) for step in steps)
+
+    @staticmethod
+    def execute_all(steps: Sequence["PublishFolder"], context: CommitContext) -> None:
+        """The folders do not depend on each other, and no reader uses one of them yet."""
+        with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
+            deque(pool.map(lambda step: step.execute(context), steps), maxlen=0)
 
     def describe(self) -> str:
         return f"move {len(self.marker.files)} files to {self.target}"

@@ -1,0 +1,123 @@
+"""Which data files a publish of many partitions has, what it costs to count their rows, and what it keeps."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.spark_jobs.jvm_calls import counted
+from tests.spark_jobs.publishing import begin
+from tidegate.domain.model import PartitionScheme, TimeDimension
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.parquet.staging import rows_by_folder
+from tidegate.spark_jobs.publication.table import Publication
+
+pytestmark = pytest.mark.spark
+
+DAILY = DatasetRef(
+    app="test",
+    name="daily",
+    scheme=PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01")),
+)
+TASKS = 2
+
+
+class Table:
+    """One table, and what was published into it last."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.spark = spark
+        self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
+        self.store = SqlCommitStepStore(open_sql_store(f"sqlite:///{folder / 'store.db'}").engine)
+        self.commits = 0
+
+    def days(self, number: int) -> tuple[str, ...]:
+        return tuple(f"2013-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(number))
+
+    def rows(self, days: int) -> DataFrame:
+        """Return rows of which each of two tasks has some of each day."""
+        day = "concat('2013-', lpad(1 + d div 28, 2, '0'), '-', lpad(1 + d % 28, 2, '0'))"
+        made = self.spark.range(0, 4 * days, 1, TASKS).selectExpr(f"id % {days} AS d", "id AS value")
+        return made.selectExpr(f"{day} AS day", "value")
+
+    def publication(self) -> Publication:
+        self.commits += 1
+        commit = f"c{self.commits}"
+        token = begin(self.store, commit, [DAILY.id])
+        return Publication(self.warehouse, self.store, commit=commit, token=token, spark=lambda: self.spark)
+
+    def files(self, rows: DataFrame, days: int) -> list[list[int]]:
+        """Publish, and return the values of each data file."""
+        publication = self.publication()
+        publication.stage(rows, DAILY, self.days(days))
+        published = publication.publish()
+        assert sum(part.rows for part in published) == rows.count()
+        root = Path(DAILY.root(self.warehouse))
+        found = [pq.read_table(file)["value"].to_pylist() for file in sorted((root / "current").iterdir())]
+        assert sum(part.files for part in published) == len(found)
+        return found
+
+
+@pytest.fixture
+def table(tmp_path: Path, spark: SparkSession) -> Table:
+    return Table(tmp_path, spark)
+
+
+def test_each_of_many_partitions_has_one_file_however_many_tasks_have_its_rows(table: Table) -> None:
+    assert len(table.files(table.rows(60), 60)) == 60
+
+
+def test_rows_that_the_program_has_sorted_stay_sorted_in_their_files(table: Table) -> None:
+    table.rows(3).createOrReplaceTempView("unsorted")
+    try:
+        query = "WITH kept AS (SELECT * FROM unsorted) SELECT * FROM kept ORDER BY value DESC"
+        found = table.files(table.spark.sql(query), 3)
+    finally:
+        table.spark.catalog.dropTempView("unsorted")
+    assert all(values == sorted(values, reverse=True) for values in found)
+    assert sorted(value for values in found for value in values) == list(range(12))
+
+
+def test_rows_that_the_program_has_distributed_stay_in_their_tasks(table: Table) -> None:
+    rows = table.rows(3).repartition(TASKS, "value").where("value >= 0")
+    tasks = rows.selectExpr("spark_partition_id() AS task", "value").collect()
+    of_task = {row["value"]: row["task"] for row in tasks}
+
+    found = table.files(rows, 3)
+
+    assert all(len({of_task[value] for value in values}) == 1 for values in found)
+    assert len(found) > 3, "the rows of a day are in two tasks"
+
+
+def test_staging_calls_the_jvm_no_more_often_for_more_partitions(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.files(table.rows(2), 2)
+    totals: list[int] = []
+    for days in (3, 30, 60):
+        publication, rows = table.publication(), table.rows(days)
+        with counted(monkeypatch) as calls:
+            publication.stage(rows, DAILY, table.days(days))
+        publication.publish()
+        totals.append(calls.total())
+        assert calls.total() <= 75, calls.most_common(20)
+    assert max(totals) - min(totals) <= 2, totals
+
+
+def test_rows_are_counted_in_every_block_of_every_file(tmp_path: Path, spark: SparkSession) -> None:
+    folder = tmp_path / "a {strange} [name]*"
+    for name, sizes in {"0": (5, 1), "kday%3D1": (2,), "empty": (0,), "none": ()}.items():
+        place = folder / f"__tidegate_key={name}"
+        place.mkdir(parents=True)
+        (place / "_commit.json").write_text("{}")
+        (place / ".part-0.parquet.crc").write_text("")
+        for number, size in enumerate(sizes):
+            rows = pa.table({"BlockMetaData{7, ": list(range(size))})
+            pq.write_table(rows, place / f"part-{number}.parquet", row_group_size=2)
+    (folder / "_SUCCESS").write_text("")
+
+    assert rows_by_folder(spark, str(folder)) == {"0": 6, "kday%3D1": 2, "empty": 0}
