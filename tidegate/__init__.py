@@ -17,6 +17,9 @@ __all__ = ["TidegateIOManager", "project_definitions", "recovery_definitions"]
 def __getattr__(name: str) -> Any:
     """Import what Dagster projects use only when it is used: it loads Dagster and Spark."""
     if name in __all__:
+        from tidegate.spark_jobs.errors import needs_spark
+
         module = "definitions" if name == "project_definitions" else "io_manager"
-        return getattr(import_module(f"tidegate.{module}"), name)
+        with needs_spark():
+            return getattr(import_module(f"tidegate.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,6 @@ from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.by import CLI
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.dispatch.steps import FORCED_AT, end_stopped
-from tidegate.dagster_defs.run import program_op
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.commands.backfills.request import Wanted
 from tidegate.scheduler.commands.backfills.start import start_backfill
@@ -28,6 +27,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.run import ALL_RUNS, RunStatus
 from tidegate.scheduler.tick.tick import tick
+from tidegate.spark_jobs import runner as spark_runner
 
 pytestmark = pytest.mark.dagster
 
@@ -131,7 +131,7 @@ def test_a_run_without_an_edge_says_so_as_a_tag_and_in_what_it_materialises(
     instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch, writes: str
 ) -> None:
     written = PublishedPartition(dataset="clean", key=YESTERDAY, rows=1, bytes=1, files=1)
-    monkeypatch.setattr(program_op, "run_program", lambda *_, **__: (written,) if writes else ())
+    monkeypatch.setattr(spark_runner, "run_program", lambda *_, **__: (written,) if writes else ())
     text = TASKS.replace("[feed]", "[{task: feed, period: previous}]").replace(", writes: [clean]", writes)
     store, now = deployed(text), MIDNIGHT + 2 * HOUR
     (request,) = requests(store, instance, now)

@@ -25,11 +25,11 @@ from dagster._core.execution.api import execute_run_iterator
 from tests.real_daemon import scripted_time
 from tidegate.dagster_defs.definitions.shown_schedules import ALL_ASSETS_JOB
 from tidegate.dagster_defs.deployed.asset_plan import ProgramAssets
-from tidegate.dagster_defs.run import program_op
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PartitionFact, PublishedPartition
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.spark_jobs import runner as spark_runner
 from tidegate.spark_jobs.programs.params import Params
 
 WAIT_SECONDS = 240
@@ -136,7 +136,7 @@ class LiveRun:
 
 def install(patch: pytest.MonkeyPatch) -> None:
     """Let the op call the program of the run of its thread, and let runs log nothing but their events."""
-    patch.setattr(program_op, "run_program", _run_program)
+    patch.setattr(spark_runner, "run_program", _run_program)
     # Dagster configures logging for each run, by which two runs in one process lock each other out.
     patch.setattr(DagsterInstance, "get_yaml_python_handlers", _nothing)
     patch.setattr(context_creation_job, "default_system_loggers", _nothing)

@@ -16,7 +16,7 @@ from tidegate.domain.model.table_format import DatasetFormat
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication import evaluate_once
-from tidegate.spark_jobs.publication.evaluate_once import checkpoint_folder, shared_plans
+from tidegate.spark_jobs.publication.evaluate_once import shared_plans
 from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 from tidegate.spark_jobs.runner import run_program
@@ -114,7 +114,7 @@ def test_rows_of_a_lost_executor_are_read_from_the_checkpoint(
 
     monkeypatch.setattr(Publication, "stage", losing)
     assert (differences(runs.run(how)) == set()) is agree
-    assert runs.warehouse.files.list(checkpoint_folder(runs.warehouse)) == ()
+    assert runs.warehouse.files.list(runs.warehouse.checkpoints()) == ()
 
 
 def test_checkpoints_of_a_killed_run_are_orphans(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_checkpoints_of_a_killed_run_are_orphans(runs: Runs, monkeypatch: pytest
 
     refs = [dataset_ref(runs.app, dataset) for dataset in runs.datasets.values()]
     (orphan,) = find_orphans(refs, runs.warehouse, runs.store, lambda: runs.spark)
-    assert orphan.place == checkpoint_folder(runs.warehouse, 1)
+    assert orphan.place == runs.warehouse.checkpoints(1)
     remove_orphans([orphan], refs, runs.warehouse, lambda: runs.spark)
     assert find_orphans(refs, runs.warehouse, runs.store, lambda: runs.spark) == ()
 

@@ -193,6 +193,24 @@ def main() -> None:
     except UserError as error:
         print_error(error)
         sys.exit(EXIT_USAGE if isinstance(error, WrongUsage) else 1)
+    except ModuleNotFoundError as error:
+        print_error(_without_spark(error))
+        sys.exit(1)
+
+
+def _without_spark(error: ModuleNotFoundError) -> UserError:
+    """Return what a command says that needs Spark where it is not installed.
+
+    Raises:
+        ModuleNotFoundError: another module is missing.
+    """
+    from tidegate.spark_jobs.errors import SparkMissing, needs_spark
+
+    try:
+        with needs_spark():
+            raise error
+    except SparkMissing as missing:
+        return missing
 
 
 def print_error(error: UserError) -> None:

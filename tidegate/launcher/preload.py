@@ -13,10 +13,12 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 
 from tidegate.dagster_defs.internals.instance import InstanceRef
 from tidegate.dagster_defs.internals.late_modules import IMPORTED_BY_RUNS
 from tidegate.launcher.place import Place
+from tidegate.spark_jobs.errors import SparkMissing, needs_spark
 
 
 def loaded_files() -> dict[str, int]:
@@ -37,14 +39,25 @@ def _modified(file: str) -> int:
         return -1
 
 
-USED_BY_RUNS = (*IMPORTED_BY_RUNS, "pyspark.sql", "sqlalchemy.dialects.sqlite")
-"""What Dagster and PySpark import late."""
+USED_BY_RUNS = (*IMPORTED_BY_RUNS, "sqlalchemy.dialects.sqlite")
+"""What Dagster and SQLAlchemy import late."""
+
+USED_WITH_SPARK = (
+    "pyspark.sql",
+    "tidegate.spark_jobs.runner",
+    "tidegate.dagster_defs.maintenance.measuring",
+    "tidegate.dagster_defs.maintenance.operation_run",
+)
+"""What runs import where Spark is installed; a code location works without."""
 
 
 def preload(place: Place) -> None:
     """Load what every run of a place needs."""
     for name in (*USED_BY_RUNS, *place.config.preload):
         importlib.import_module(name)
+    with suppress(SparkMissing), needs_spark():
+        for name in USED_WITH_SPARK:
+            importlib.import_module(name)
     if place.module.startswith("tidegate."):
         importlib.import_module(place.module)
     gc.collect()

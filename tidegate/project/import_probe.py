@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tidegate.spark_jobs.errors import ProgramError
+from tidegate.spark_jobs.errors import INSTALL_SPARK, ProgramError, lacks_spark
 from tidegate.spark_jobs.programs.loading import (
     FunctionMissing,
     ModuleMissing,
@@ -43,10 +43,11 @@ def fault_of(kind: str, path: str) -> dict[str, str] | None:
         got = "" if isinstance(error, SignatureWrong) else f', got "{path}"'
         return {"code": CODES[type(error)], "summary": f"{error.message}{got}", "hint": error.hint}
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- whatever the user's module raises
+        brought = f" ({INSTALL_SPARK})" if lacks_spark(error) else ""
         return {
             "code": IMPORT_FAILS,
             "summary": f"{path} cannot be imported here, got {type(error).__name__}: {error}{_place(error)}",
-            "hint": "correct it, or install here what it imports; --no-imports skips this check",
+            "hint": f"correct it, or install here what it imports{brought}; --no-imports skips this check",
         }
     return None
 

@@ -5,7 +5,8 @@ and the Dagster definitions show the message without a traceback. Every module o
 spark_jobs may raise these errors; none may swallow them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from tidegate.domain.commits import CheckVerdict
 from tidegate.domain.error import UserError
@@ -13,6 +14,36 @@ from tidegate.domain.error import UserError
 
 class SparkJobError(UserError):
     """Base class of the expected failures of a program's run."""
+
+
+class SparkMissing(SparkJobError):
+    """Spark, which an extra brings, is not installed beside Tidegate."""
+
+
+@contextmanager
+def needs_spark() -> Generator[None]:
+    """Import what loads Spark inside this block, so that a machine without it says what to install.
+
+    Raises:
+        SparkMissing: Spark is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not lacks_spark(error):
+            raise
+        raise SparkMissing(
+            f"Spark is not installed here: {error.msg}",
+            f"where programs run, {INSTALL_SPARK}",
+        ) from error
+
+
+def lacks_spark(error: BaseException) -> bool:
+    """Return whether an import has failed because Spark is not installed."""
+    return isinstance(error, ModuleNotFoundError) and error.name in ("pyspark", "py4j")
+
+
+INSTALL_SPARK = "pip install 'tidegate[iceberg]', or 'tidegate[spark]' for tables of Parquet alone"
 
 
 class JavaNotFound(SparkJobError):

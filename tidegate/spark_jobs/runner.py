@@ -45,7 +45,7 @@ from tidegate.spark_jobs.programs.own_session import (
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import call_program, outputs_of
 from tidegate.spark_jobs.programs.sql_program import run_queries
-from tidegate.spark_jobs.publication.evaluate_once import checkpoint_folder, evaluated_once
+from tidegate.spark_jobs.publication.evaluate_once import evaluated_once
 from tidegate.spark_jobs.publication.table import (
     Publication,
     largest_token,
@@ -251,7 +251,7 @@ def _attempt(run: _Run, state: New) -> Parts:
     )  # fmt: skip
     with (
         AttemptLease(run.store, state.commit, run.touched, at_least=largest_token(tables)) as token,
-        ArrowFrames(run.start, run.warehouse.files, checkpoint_folder(run.warehouse, token)) as arrow,
+        ArrowFrames(run.start, run.warehouse.files, run.warehouse.checkpoints(token)) as arrow,
     ):
         # Not called where an abandoned commit has published every output; one without outputs always is.
         called = outputs or not run.program.writes

@@ -7,8 +7,8 @@ from dagster import AssetKey, DagsterInstance, TableColumnDep
 from tests.dagster_defs.run.test_program_op import Runner, add_job, execute
 from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tests.doubles.reference.store import ReferenceStore
-from tidegate.dagster_defs.run import program_op
 from tidegate.domain.model import Dataset, Program, SqlQuery
+from tidegate.spark_jobs import runner as spark_runner
 
 pytestmark = pytest.mark.dagster
 
@@ -31,7 +31,7 @@ def lineages(
     store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch, each: Program
 ) -> dict[str, dict[str, list[TableColumnDep]]]:
     """The lineage at each materialisation of a run of the program, by dataset."""
-    monkeypatch.setattr(program_op, "run_program", Runner())
+    monkeypatch.setattr(spark_runner, "run_program", Runner())
     app = sample_app()
     others = {"rates": Dataset(name="rates", asset=("bank", "rates")), "best": Dataset(name="best")}
     others |= {"totals": Dataset(name="totals"), "clean": app.datasets["clean"]}

@@ -16,13 +16,14 @@ from tidegate.dagster_defs.deployed.names import RECOVERY
 from tidegate.dagster_defs.deployed.tags import LAUNCH, PROJECT
 from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.ingest.event_log import storage_id
-from tidegate.dagster_defs.run import program_op, run_lease
+from tidegate.dagster_defs.run import run_lease
 from tidegate.dagster_defs.run.dead_runs import SETTLED_SECONDS, START_SECONDS
 from tidegate.domain.model import App
 from tidegate.launcher.launcher import TidegateRunLauncher
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.launch.run_report import claim
 from tidegate.scheduler.model.job import JobState
+from tidegate.spark_jobs import runner as spark_runner
 from tidegate.spark_jobs.commit.lease import Heartbeat
 from tidegate.spark_jobs.commit.process import ProcessState, this_process
 from tidegate.spark_jobs.java import jvm
@@ -193,7 +194,7 @@ def test_runs_of_another_project_in_the_same_dagster_are_left_to_it(
 def test_the_op_records_its_process_until_dagster_has_the_end(
     store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program_op, "run_program", Runner())
+    monkeypatch.setattr(spark_runner, "run_program", Runner())
     tags = add_job(store, "2023-03-09")
     result = execute(location_of(store), instance, "clean", partition="2023-03-09", tags=tags)
     assert result.success

@@ -17,6 +17,7 @@ from tidegate.domain.model.check import NotNullCheck
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.job import JobState
+from tidegate.spark_jobs import runner as spark_runner
 from tidegate.spark_jobs.errors import PublishWithheld
 
 pytestmark = pytest.mark.dagster
@@ -34,7 +35,7 @@ def failing_program() -> None:
 def test_a_failure_of_the_program_says_its_first_line_and_its_place(
     location: Location, store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program_op, "run_program", lambda *_, **__: failing_program())
+    monkeypatch.setattr(spark_runner, "run_program", lambda *_, **__: failing_program())
     monkeypatch.chdir(Path(__file__).parent)
     line = failing_program.__code__.co_firstlineno + 1
     said = f"ValueError: no fares of this day (test_program_failure.py:{line})"
@@ -57,7 +58,7 @@ def test_a_failure_that_cannot_be_noted_is_still_the_failure_of_the_run(
     def unreachable(*_: object) -> bool:
         raise ConnectionError("the store is down")
 
-    monkeypatch.setattr(program_op, "run_program", lambda *_, **__: failing_program())
+    monkeypatch.setattr(spark_runner, "run_program", lambda *_, **__: failing_program())
     monkeypatch.setattr(program_op, "note_failure", unreachable)
 
     result = execute(location, instance, "clean", partition="2023-03-09", tags=add_job(store, "2023-03-09"))
@@ -97,7 +98,7 @@ def test_a_withheld_publish_fails_the_run_after_an_evaluation_of_each_check(
     def withheld(*_: object, commit: str, **__: object) -> None:
         raise PublishWithheld(commit, verdicts)
 
-    monkeypatch.setattr(program_op, "run_program", withheld)
+    monkeypatch.setattr(spark_runner, "run_program", withheld)
 
     result = execute(location, instance, "clean", partition="2023-03-09", tags=add_job(store, "2023-03-09"))
 
@@ -131,7 +132,7 @@ def test_a_published_run_reports_the_results_of_its_checks_after_its_materialisa
         judged(found)
         return (PublishedPartition(dataset="clean", key="2023-03-09", rows=9, bytes=1, files=1),)
 
-    monkeypatch.setattr(program_op, "run_program", published)
+    monkeypatch.setattr(spark_runner, "run_program", published)
 
     result = execute(location_of(store), instance, "clean", partition="2023-03-09")
 

@@ -11,11 +11,11 @@ from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
-from tidegate.dagster_defs.run import program_op
 from tidegate.domain.launch_input import Fired, UpstreamRun
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
+from tidegate.spark_jobs import runner as spark_runner
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.programs.params import Params
 
@@ -63,7 +63,7 @@ class Runner:
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
     stand_in = Runner()
-    monkeypatch.setattr(program_op, "run_program", stand_in)
+    monkeypatch.setattr(spark_runner, "run_program", stand_in)
     return stand_in
 
 
@@ -218,7 +218,7 @@ def test_a_range_reports_each_partition_with_its_own_size(
 def test_an_output_that_a_person_has_abandoned_is_not_reported(
     location: Location, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(program_op, "run_program", lambda *_, **__: ())
+    monkeypatch.setattr(spark_runner, "run_program", lambda *_, **__: ())
     for dataset, partition in (("clean", "2023-03-09"), ("report", None)):
         result = execute(location, instance, dataset, partition=partition)
         assert result.success and materialised(result) == []

@@ -17,6 +17,7 @@ from tidegate.dagster_defs.run import cleaning, program_op
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.scheduler.store import patience
 from tidegate.scheduler.store.error import StoreAway
+from tidegate.spark_jobs import runner as spark_runner
 from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 from tidegate.spark_jobs.java import jvm
 
@@ -33,7 +34,7 @@ class Finished(MemoryCommitStepStore):
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
     stand_in = Runner()
-    monkeypatch.setattr(program_op, "run_program", stand_in)
+    monkeypatch.setattr(spark_runner, "run_program", stand_in)
     monkeypatch.setattr(program_op, "RETRY_WAIT_SECONDS", 0)
     return stand_in
 

@@ -12,7 +12,6 @@ from tests.dagster_defs.sample import DAILY_BY_ORIGIN, NOW, location_of, sample_
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
-from tidegate.dagster_defs.run import program_op
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.run_request import Invalid, run_request
 from tidegate.domain.launch_input import MissingMember
@@ -21,6 +20,7 @@ from tidegate.domain.partition_key import period_before
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import LaunchPlan
+from tidegate.spark_jobs import runner as spark_runner
 
 pytestmark = pytest.mark.dagster
 
@@ -190,7 +190,7 @@ def test_a_provisional_run_gets_what_is_missing_and_its_partitions_say_so_in_dag
     store: ReferenceStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = Runner()
-    monkeypatch.setattr(program_op, "run_program", runner)
+    monkeypatch.setattr(spark_runner, "run_program", runner)
     _, tags = add_provisional_job(store)
 
     result = execute(location_of(store), instance, "clean", partition="2023-03-09", tags=tags)

@@ -18,10 +18,9 @@ from tidegate.scheduler.store.commits.noted import NotedAction
 from tidegate.spark_jobs.commit.outputs import SequenceOutput, outputs_in, steps_of, without_output
 from tidegate.spark_jobs.commit.process import is_gone, shown
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
-from tidegate.spark_jobs.commit.step import Effect, RefusableStep, Verdict
+from tidegate.spark_jobs.commit.step import Effect, RefusableStep, Verdict, verify_step
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import SparkJobError
-from tidegate.spark_jobs.repair.fsck import verify_step
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 
 

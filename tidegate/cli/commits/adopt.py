@@ -20,8 +20,6 @@ from tidegate.spark_jobs.commit.lease import LEASE
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
 from tidegate.spark_jobs.commit.state import New, look_up
 from tidegate.spark_jobs.publication.formats import format_of
-from tidegate.spark_jobs.publication.table import forgotten, store_behind, top_token
-from tidegate.spark_jobs.repair.fsck import COMMITS_COMPARED
 
 DECLINED_EXIT_CODE = 1
 
@@ -32,6 +30,9 @@ def adopt(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Let runs write a table again that is newer than the schedule store."""
+    from tidegate.spark_jobs.publication.table import forgotten, store_behind, top_token
+    from tidegate.spark_jobs.repair.fsck import COMMITS_COMPARED
+
     with opened_project() as project:
         dataset = project.named(dataset)
         refs = project.datasets()

@@ -5,7 +5,7 @@ staging, shows the newest version to other readers, and nothing else: a person d
 may hold needed data.
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +14,10 @@ from tidegate.cli.printing import Format, FormatOption, print_json, print_line
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.publication.formats import format_of
-from tidegate.spark_jobs.repair.fsck import Examined, Finding
-from tidegate.spark_jobs.repair.fsck import fsck as find
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
+
+if TYPE_CHECKING:
+    from tidegate.spark_jobs.repair.fsck import Examined, Finding
 
 FOUND_EXIT_CODE = 1
 
@@ -31,6 +32,8 @@ def fsck(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Check commits, staging, tables and watermarks; exit code 1 when something is wrong."""
+    from tidegate.spark_jobs.repair.fsck import fsck as find
+
     with opened_project() as project:
         removed, shown = _clean(project) if clean else ([], [])
         findings = (*_damaged(project), *find(_examined(project), project.commits.torn()))
@@ -49,8 +52,10 @@ def fsck(
         raise typer.Exit(FOUND_EXIT_CODE)
 
 
-def _damaged(project: CommitsProject) -> list[Finding]:
+def _damaged(project: CommitsProject) -> "list[Finding]":
     """Return what is damaged of the store; everything else goes on without it."""
+    from tidegate.spark_jobs.repair.fsck import Finding
+
     with project.store.reading() as reader:
         damage = reader.damage()
     return [
@@ -85,7 +90,9 @@ def _show(ref: DatasetRef, warehouse: Warehouse) -> bool:
         return False
 
 
-def _examined(project: CommitsProject) -> Examined:
+def _examined(project: CommitsProject) -> "Examined":
+    from tidegate.spark_jobs.repair.fsck import Examined
+
     return Examined(
         apps=project.apps(),
         warehouse=project.warehouse,
@@ -96,7 +103,7 @@ def _examined(project: CommitsProject) -> Examined:
     )
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: "Finding") -> None:
     print_line(f"{finding.kind}: {finding.where}: {finding.what}")
     if finding.remedy:
         print_line(f"    {finding.remedy}")

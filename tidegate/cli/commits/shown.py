@@ -22,8 +22,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.commits.noted import notes_of
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result
-from tidegate.spark_jobs.commit.step import Verdict
-from tidegate.spark_jobs.repair.fsck import verify_step
+from tidegate.spark_jobs.commit.step import Verdict, verify_step
 
 
 class ShownStep(Value, kw_only=True):

@@ -16,7 +16,6 @@ from tidegate.domain.wording import plural
 from tidegate.scheduler.model.refused import RefusedWithCode
 from tidegate.scheduler.store.commits.noted import NotedAction, notes_of
 from tidegate.spark_jobs.errors import WithheldRefused
-from tidegate.spark_jobs.publication.release import abandon_withheld, release_withheld
 
 DECLINED_EXIT_CODE = 1
 
@@ -29,6 +28,8 @@ def release(
 
     It is refused where its rows could no longer be what was judged.
     """
+    from tidegate.spark_jobs.publication.release import release_withheld
+
     with opened_project() as opened:
         project = opened.noting(NotedAction.RELEASE, reason)
         kept = project.commits.withheld(commit)
@@ -45,6 +46,8 @@ def release(
 
 def give_up(project: CommitsProject, kept: WithheldCommit, *, yes: bool) -> None:
     """Abandon a withheld commit, of which readers see nothing."""
+    from tidegate.spark_jobs.publication.release import abandon_withheld
+
     for line in failed_checks(kept):
         print_line(line)
     print_line("Readers do not see its data: the datasets remain as before the commit.")

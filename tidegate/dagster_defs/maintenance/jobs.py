@@ -9,10 +9,9 @@ from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import MAINTENANCE, MAINTENANCE_OP, MEASURING, MEASURING_OP
 from tidegate.dagster_defs.deployed.plan_state import Plan
 from tidegate.dagster_defs.deployed.tags import DAGSTER_MAX_RETRIES, PROJECT
-from tidegate.dagster_defs.maintenance.measuring import measure_due
-from tidegate.dagster_defs.maintenance.operation_run import run_of_operation
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_until
+from tidegate.spark_jobs.errors import needs_spark
 
 LONGEST_SECONDS = 1_800
 """A run ends by itself after a third of this, unless a catalog or the store of a table never answers."""
@@ -31,6 +30,9 @@ def operation_job(location: Location) -> JobDefinition:
         description="Carries out an operation that a policy has for a table, and reports its end.",
     )
     def operate(context: OpExecutionContext) -> None:
+        with needs_spark():
+            from tidegate.dagster_defs.maintenance.operation_run import run_of_operation
+
         run_of_operation(context, location)
 
     @job(
@@ -55,6 +57,9 @@ def measuring_job(location: Location) -> JobDefinition:
         " waits for.",
     )
     def measure(context: OpExecutionContext) -> None:
+        with needs_spark():
+            from tidegate.dagster_defs.maintenance.measuring import measure_due
+
         with run_lease(location, context.instance, context.run_id), spark_until(LONGEST_SECONDS):
             done = measure_due(location, context.log.warning)
         context.add_output_metadata(

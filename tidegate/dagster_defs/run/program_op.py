@@ -58,9 +58,9 @@ from tidegate.spark_jobs.errors import (
     RunOver,
     SparkJobError,
     SparkLost,
+    needs_spark,
 )
 from tidegate.spark_jobs.java import jvm
-from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.executor_code import program_properties
 from tidegate.spark_jobs.session.executors import linked
 from tidegate.spark_jobs.session.session import program_conf, session
@@ -116,6 +116,9 @@ def _run(
         location.open_store, location.clock, context.instance, own=work.commit, run_id=context.run.run_id
     )
     try:
+        # It loads Spark, which the machine of this code location may lack; then that is the run's failure.
+        with needs_spark():
+            from tidegate.spark_jobs.runner import run_program
         with program_conf(program_properties(location.spark, assets.program, assets.datasets)):
             published = run_program(
                 _session(context, location, assets.program),

@@ -10,6 +10,7 @@ finished does not block others. Each few hours the job looks for tables that hav
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from dagster import (
     DagsterInstance,
@@ -27,7 +28,6 @@ from dagster import (
     job,
     op,
 )
-from pyspark.sql import SparkSession
 
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
@@ -48,6 +48,9 @@ from tidegate.spark_jobs.errors import CommitBlocked, SparkJobError
 from tidegate.spark_jobs.repair.leftovers import Leftovers, dead_attempts, leftovers
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 from tidegate.spark_jobs.session.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 EVERY_MINUTE = "* * * * *"
 
@@ -128,7 +131,7 @@ def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: 
     """Run each part even if another fails, and raise the failures at the end."""
     commits, store = patiently(location.open_commits), patiently(location.open_store)
 
-    def spark() -> SparkSession:
+    def spark() -> "SparkSession":
         return session(location.spark)
 
     failures: list[str] = []
@@ -208,7 +211,7 @@ def _clean(
     refs: Sequence[DatasetRef],
     location: Location,
     commits: CommitStepStore,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
     failures: list[str],
 ) -> int:
     """Remove orphaned staging and return the number of removed items."""
@@ -230,7 +233,7 @@ def _check(
     context: OpExecutionContext,
     location: Location,
     commits: CommitStepStore,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
     failures: list[str],
     *,
     idle: bool,

@@ -5,8 +5,7 @@ number of programs each time. A table that cannot be read is logged and hides no
 """
 
 from collections.abc import Callable, Sequence
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.plan_state import Plan, deployed_plan
@@ -22,6 +21,9 @@ from tidegate.scheduler.intake.table_checks import (
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.incremental.lost_rows import lost_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PROGRAMS_A_CHECK = 200
 
@@ -45,7 +47,7 @@ def is_due(location: Location, commits: CommitStepStore) -> bool:
 def check_tables(
     location: Location,
     commits: CommitStepStore,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
     warn: Callable[[str], None],
 ) -> int:
     """Check the next programs, note what was found, and return the number of watermarks without rows."""
@@ -81,7 +83,7 @@ def _programs(plan: Plan) -> dict[str, tuple[App, Program]]:
 def _found(
     location: Location,
     commits: CommitStepStore,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
     app: App,
     program: Program,
 ) -> list[LostRowsFound]:

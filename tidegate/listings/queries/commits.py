@@ -15,7 +15,7 @@ from tidegate.scheduler.store.open import commits_of
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.process import is_gone, shown
 from tidegate.spark_jobs.commit.recovery import is_blocked
-from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.errors import CommitUnknown, SparkMissing
 
 
 def list_commits(asked: Asked) -> Iterator[UnfinishedCommit]:
@@ -79,7 +79,7 @@ def _unfinished(commits: CommitStepStore, commit: str, at: datetime) -> Unfinish
     error = state.error
     try:
         sequence = read_sequence(commit, body)
-    except CommitUnknown as unknown:
+    except (CommitUnknown, SparkMissing) as unknown:
         sequence, error = None, unknown.message
     return UnfinishedCommit(
         commit=commit,

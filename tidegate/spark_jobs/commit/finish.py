@@ -88,6 +88,7 @@ def read_sequence(commit: str, body: str) -> CommitSequence:
 
     Raises:
         CommitUnknown: another version of this program wrote it.
+        SparkMissing: what its steps are needs Spark, which is not installed.
     """
     try:
         return decode_sequence(body)

@@ -14,7 +14,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.errors import CommitConflict, SparkJobError
 
 
 class Verdict(StrEnum):
@@ -153,6 +153,14 @@ StepType = TypeVar("StepType", bound=Value)
 
 _kinds: dict[str, type[Value]] = {}
 _loaders: list[Callable[[], None]] = []
+
+
+def verify_step(step: CommitStep, context: CommitContext) -> Verified:
+    """Verify a step. Return `unknown` with the reason when that fails."""
+    try:
+        return step.verify(context)
+    except (SparkJobError, OSError, msgspec.MsgspecError) as error:
+        return unknown(f"it cannot be verified: {error}")
 
 
 def load_kinds_with(load: Callable[[], None]) -> None:

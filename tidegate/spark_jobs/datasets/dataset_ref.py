@@ -34,6 +34,10 @@ MAX_NAME_BYTES = 255
 """Of local file systems and HDFS."""
 
 
+CHECKPOINTS = "_checkpoints"
+"""The folder below the warehouse; its folders are named after fencing tokens."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Warehouse:
     """The location of the tables.
@@ -47,6 +51,11 @@ class Warehouse:
     path: Path | str
     project: Path | str
     files: FileSystem = field(default_factory=LocalFiles)
+
+    def checkpoints(self, token: int | None = None) -> str:
+        """Return the folder of a run's checkpoints; without a token, the folder of all."""
+        folder = f"{str(self.path).rstrip('/')}/{CHECKPOINTS}"
+        return folder if token is None else f"{folder}/{token}"
 
 
 class DatasetRef(Value, kw_only=True):

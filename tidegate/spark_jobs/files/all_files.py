@@ -5,21 +5,24 @@ both. Local places do not need Spark: finishing a local publish starts no sessio
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pyspark.sql import SparkSession
-
+from tidegate.spark_jobs.errors import needs_spark
 from tidegate.spark_jobs.files.filesystem import Entry, FileSystem, LocalFiles
-from tidegate.spark_jobs.files.hadoop_files import HadoopFiles
 from tidegate.spark_jobs.files.scheme import is_local, scheme_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class AllFiles:
     """The file systems of all addresses as one. A rename stays within one file system."""
 
-    def __init__(self, spark: Callable[[], SparkSession]) -> None:
+    def __init__(self, spark: "Callable[[], SparkSession]") -> None:
         self._local = LocalFiles()
-        self._hadoop = HadoopFiles(spark)
+        self._spark = spark
 
     def list(self, folder: str) -> tuple[Entry, ...]:
         return self._of(folder).list(_path(folder))
@@ -57,6 +60,13 @@ class AllFiles:
 
     def local_path(self, place: str) -> Path | None:
         return self._of(place).local_path(_path(place))
+
+    @cached_property
+    def _hadoop(self) -> FileSystem:
+        # It loads Spark, which a machine that only schedules may not have.
+        with needs_spark():
+            from tidegate.spark_jobs.files.hadoop_files import HadoopFiles
+        return HadoopFiles(self._spark)
 
     def _of(self, place: str) -> FileSystem:
         return self._local if is_local(place) else self._hadoop

@@ -13,8 +13,7 @@ outputs, or be older than all that a table lists:
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median_low
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Watermark
@@ -25,6 +24,9 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.table_report import not_listed
 from tidegate.spark_jobs.errors import TableBehind
 from tidegate.spark_jobs.publication.formats import format_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SHOWN_CHARACTERS = 100
 """A position may list thousands of files; its beginning identifies it."""
@@ -71,7 +73,7 @@ class LostRows(Value, kw_only=True):
 def refuse_lost_rows(
     store: CommitStepStore,
     warehouse: Warehouse,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
     *,
     consumer: str,
     sources: Iterable[str],
@@ -89,7 +91,7 @@ def refuse_lost_rows(
 def lost_rows(
     store: CommitStepStore,
     warehouse: Warehouse,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
     *,
     consumer: str,
     sources: Iterable[str],
@@ -144,7 +146,7 @@ def _gone(
     listed: Sequence[str],
     store: CommitStepStore,
     warehouse: Warehouse,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
 ) -> dict[str, str]:
     """Return those of some commits whose rows the output has no more, with what has happened."""
     format = format_of(ref)

@@ -20,27 +20,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from py4j.java_gateway import JavaClass, JavaMember, JavaObject
-from py4j.protocol import (
-    CALL_COMMAND_NAME,
-    END_COMMAND_PART,
-    Py4JError,
-    Py4JJavaError,
-    get_command_part,
-    get_return_value,
-)
-
 from tidegate.spark_jobs.java.cause import innermost_cause
 
 if TYPE_CHECKING:
+    from py4j.java_gateway import JavaMember, JavaObject
+    from py4j.protocol import Py4JError
     from pyspark.sql import SparkSession
 
 
-def call_java(method: JavaMember, argument: JavaObject) -> Any:
+def call_java(method: "JavaMember", argument: "JavaObject") -> Any:
     """Call a Java method with one Java object, which may fail, such as the load of a table that is not there.
 
     PySpark makes a Python exception of each Java exception, and for that asks the JVM seventy times what kind
@@ -51,6 +44,8 @@ def call_java(method: JavaMember, argument: JavaObject) -> Any:
         Py4JJavaError: the method has failed, whatever the kind of failure.
         Py4JError: the JVM does not answer.
     """
+    from py4j.protocol import CALL_COMMAND_NAME, END_COMMAND_PART, get_command_part, get_return_value
+
     client: Any = method.gateway_client
     command = f"{CALL_COMMAND_NAME}{method.command_header}{get_command_part(argument)}{END_COMMAND_PART}"
     # Not the function of this name in `py4j.java_gateway`, which PySpark has replaced.
@@ -66,22 +61,31 @@ def send_without_delay(spark: "SparkSession") -> None:
 
     Where PySpark does not give each thread its own connection (PYSPARK_PIN_THREAD=false), nothing changes.
     """
+    from py4j.protocol import Py4JError
+
     gateway: Any = spark.sparkContext._gateway
     with suppress(Py4JError, AttributeError):
         connection = gateway.java_gateway_server.getCallbackClient().getPerThreadConnection()
         connection.getSocket().setTcpNoDelay(True)
 
 
-class _Class(JavaClass):
-    # Its static methods are kept: otherwise Python asks the JVM for one at each access.
+@cache
+def _class_type() -> Any:
+    """Return the type of a Java class here, whose parent only exists where Spark is installed."""
+    from py4j.java_gateway import JavaClass, JavaMember
 
-    __doc__ = None  # pyright: ignore[reportIncompatibleMethodOverride] -- Py4J's asks Java
+    class KeptClass(JavaClass):
+        # Its static methods are kept: otherwise Python asks the JVM for one at each access.
 
-    def __getattr__(self, name: str) -> Any:
-        found = super().__getattr__(name)
-        if isinstance(found, JavaMember):
-            setattr(self, name, found)
-        return found
+        __doc__ = None  # pyright: ignore[reportIncompatibleMethodOverride] -- Py4J's asks Java
+
+        def __getattr__(self, name: str) -> Any:
+            found = super().__getattr__(name)
+            if isinstance(found, JavaMember):
+                setattr(self, name, found)
+            return found
+
+    return KeptClass
 
 
 class Package:
@@ -95,7 +99,7 @@ class Package:
         if part.startswith("_"):
             raise AttributeError(part)
         name = f"{self._name}.{part}" if self._name else part
-        found = _Class(name, self._client) if part[0].isupper() else Package(self._client, name)
+        found = _class_type()(name, self._client) if part[0].isupper() else Package(self._client, name)
         # The next access finds the attribute and does not come here.
         setattr(self, part, found)
         return found
@@ -117,8 +121,10 @@ FAILURE_CHARACTERS = 500
 """How much of a failure is kept: errors of Java contain long stack traces."""
 
 
-def java_message(error: Py4JError) -> str:
+def java_message(error: "Py4JError") -> str:
     """Return the message of a failure in the JVM, after the name of its class."""
+    from py4j.protocol import Py4JJavaError
+
     if isinstance(error, Py4JJavaError):
         return f"{error.java_exception.getClass().getSimpleName()}: {error.java_exception.getMessage()}"
     return str(error)
@@ -126,6 +132,8 @@ def java_message(error: Py4JError) -> str:
 
 def failure_text(error: Exception) -> str:
     """Return a failure as one short text for people."""
+    from py4j.protocol import Py4JError
+
     text = innermost_cause(str(error)) or java_message(error) if isinstance(error, Py4JError) else str(error)
     return f"{type(error).__name__}: {text}"[:FAILURE_CHARACTERS]
 

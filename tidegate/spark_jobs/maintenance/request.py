@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Protocol
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import HealthRules, Operation
@@ -12,6 +10,9 @@ from tidegate.domain.model.operation import Values
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FORMAT_IN_CATALOGS = "iceberg"
 """Tables of this format are found in Spark's catalogs, whether they are datasets or not."""
@@ -84,7 +85,7 @@ class MaintenanceContext:
         places: the folders of the deployed datasets that are in no catalog, by "app/dataset".
     """
 
-    spark: Callable[[], SparkSession]
+    spark: "Callable[[], SparkSession]"
     warehouse: Warehouse | None = None
     store: CommitStepStore | None = None
     clock: Clock = SYSTEM_CLOCK

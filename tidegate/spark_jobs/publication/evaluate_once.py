@@ -36,8 +36,6 @@ CHANGING = re.compile(
 """
 ALL_FIELDS = 2**31 - 1
 """Plans are searched whole; Spark's texts leave out fields beyond the 25th."""
-CHECKPOINTS = "_checkpoints"
-"""The folder below the warehouse; its folders are named after fencing tokens."""
 
 
 @contextmanager
@@ -53,7 +51,7 @@ def evaluated_once(
     Args:
         token: the fencing token of the run; names its checkpoints.
     """
-    folder = checkpoint_folder(warehouse, token)
+    folder = warehouse.checkpoints(token)
     with ExitStack() as stack:
         for plan in () if how == "never" or len(outputs) < 2 else shared_plans(list(outputs.values())):
             frame = frame_of_plan(spark, plan)
@@ -64,12 +62,6 @@ def evaluated_once(
                 stack.callback(warehouse.files.delete, folder)
                 _checkpoint(spark, frame, folder)
         yield
-
-
-def checkpoint_folder(warehouse: Warehouse, token: int | None = None) -> str:
-    """Return the folder of a run's checkpoints; without a token, the folder of all."""
-    folder = f"{str(warehouse.path).rstrip('/')}/{CHECKPOINTS}"
-    return folder if token is None else f"{folder}/{token}"
 
 
 def shared_plans(outputs: Sequence[DataFrame]) -> list[Any]:

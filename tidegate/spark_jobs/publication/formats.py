@@ -5,7 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.errors import OutputError, needs_spark
 
 if TYPE_CHECKING:
     from tidegate.spark_jobs.publication.table_format import TableFormat
@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 @cache
 def formats() -> "Mapping[str, TableFormat]":
-    """Return the formats by their name in a dataset's declaration."""
-    from tidegate.spark_jobs.iceberg.format import IcebergFormat
-    from tidegate.spark_jobs.parquet.format import ParquetFormat
+    """Return the formats by their name in a dataset's declaration.
+
+    Raises:
+        SparkMissing: Spark is not installed.
+    """
+    with needs_spark():
+        from tidegate.spark_jobs.iceberg.format import IcebergFormat
+        from tidegate.spark_jobs.parquet.format import ParquetFormat
 
     return {"parquet": ParquetFormat(), "iceberg": IcebergFormat()}
 

@@ -21,7 +21,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.commit.state import New, Unfinished, look_up
-from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict, Verified, unknown
+from tidegate.spark_jobs.commit.step import Effect, Verdict, verify_step
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.incremental.lost_rows import lost_rows
@@ -102,14 +102,6 @@ def fsck(examined: Examined, torn: Sequence[str] = ()) -> tuple[Finding, ...]:
     for check in checks:
         found += check(examined)
     return tuple(found)
-
-
-def verify_step(step: CommitStep, context: CommitContext) -> Verified:
-    """Verify a step. Return `unknown` with the reason when that fails."""
-    try:
-        return step.verify(context)
-    except (SparkJobError, OSError, msgspec.MsgspecError) as error:
-        return unknown(f"it cannot be verified: {error}")
 
 
 def _sequences(examined: Examined) -> Iterator[Finding]:

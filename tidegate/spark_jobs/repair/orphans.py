@@ -13,17 +13,18 @@ their `put`, even if the run was only paused.
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import CommitAttempt
-from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.dataset_ref import CHECKPOINTS, DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.table_report import Orphan
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.publication.evaluate_once import CHECKPOINTS, checkpoint_folder
 from tidegate.spark_jobs.publication.formats import formats
 from tidegate.spark_jobs.repair.leftovers import dead_attempts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def expire_dead_attempts(
@@ -41,7 +42,7 @@ def find_orphans(
     refs: Sequence[DatasetRef],
     warehouse: Warehouse,
     store: CommitStepStore,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
 ) -> tuple[Orphan, ...]:
     """Return the staging of these datasets that no run needs. Spark is started where a format needs it.
 
@@ -70,7 +71,7 @@ def remove_orphans(
     orphans: Iterable[Orphan],
     refs: Sequence[DatasetRef],
     warehouse: Warehouse,
-    spark: Callable[[], SparkSession],
+    spark: "Callable[[], SparkSession]",
 ) -> None:
     """Remove the staging that `find_orphans` returned.
 
@@ -89,7 +90,7 @@ def remove_orphans(
 
 def _checkpoints(warehouse: Warehouse) -> Iterator[Orphan]:
     """Yield the folders of checkpoints, needed or not."""
-    folder = checkpoint_folder(warehouse)
+    folder = warehouse.checkpoints()
     for entry in warehouse.files.list(folder):
         if entry.is_folder and entry.name.isdecimal():
             place = f"{folder}/{entry.name}"

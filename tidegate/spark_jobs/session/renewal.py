@@ -7,12 +7,13 @@ only a new process is as good as new.
 """
 
 import os
-from typing import Any, NamedTuple
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DEFAULT_DATABASE = "default"
 
@@ -28,7 +29,7 @@ class Shared(NamedTuple):
     functions: int
 
 
-def shared_by_sessions(spark: SparkSession) -> Shared:
+def shared_by_sessions(spark: "SparkSession") -> Shared:
     """Return what the sessions of a Spark context share."""
     context: Any = spark.sparkContext._jsc
     java: Any = spark._jsparkSession
@@ -66,12 +67,12 @@ class Renewal:
         session.replace(known.newSession())
         return True
 
-    def note(self, spark: SparkSession) -> None:
+    def note(self, spark: "SparkSession") -> None:
         """Remember what the sessions of a Spark share that no program has used yet."""
         self._shared = shared_by_sessions(spark)
 
 
-def _end_work(spark: SparkSession) -> None:
+def _end_work(spark: "SparkSession") -> None:
     context: Any = spark.sparkContext
     context.cancelAllJobs()
     for query in spark.streams.active:

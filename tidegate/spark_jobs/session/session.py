@@ -15,19 +15,19 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from pyspark import SparkContext
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING, Any
 
 from tidegate.domain.spark_conf import FIXED, MASTER, Cluster, is_one_process
-from tidegate.spark_jobs.errors import OutputError, SparkJobError
+from tidegate.spark_jobs.errors import OutputError, SparkJobError, needs_spark
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.jvm import send_without_delay
 from tidegate.spark_jobs.session.executors import check_executors
 from tidegate.spark_jobs.session.java import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
@@ -59,10 +59,10 @@ JVM_ENDS_SECONDS = 30
 """How long to wait for a JVM that was asked to end, before it is killed."""
 
 _lock = threading.Lock()
-sessions: dict[int, SparkSession] = {}
+sessions: "dict[int, SparkSession]" = {}
 """The session of this process, by the process that started it."""
 
-started_hooks: list[Callable[[SparkSession], None]] = []
+started_hooks: "list[Callable[[SparkSession], None]]" = []
 """What looks at each session of this process that is the first one of its Spark."""
 
 _wanted: dict[str, str] = {}
@@ -123,10 +123,11 @@ def program_conf(conf: Mapping[str, str]) -> Generator[None]:
         _replace(_wanted, before)
 
 
-def session(settings: SparkSettings) -> SparkSession:
+def session(settings: SparkSettings) -> "SparkSession":
     """Return the session of this process; the first caller's settings apply, and those of `program_conf`.
 
     Raises:
+        SparkMissing: Spark is not installed.
         JavaNotFound: Java 17 was not found.
         OutputError: the warehouse is a folder, and Spark's default file system is not local.
         ClusterRefused: the executors of the cluster run another Spark or Python.
@@ -162,14 +163,18 @@ def _python_files(conf: Mapping[str, str]) -> set[str]:
     return {file for file in conf.get(PYTHON_FILES, "").split(",") if file}
 
 
-def active_session() -> SparkSession | None:
+def active_session() -> "SparkSession | None":
     """Return the active session of this process, also one of a user; None where its JVM has ended."""
+    from pyspark.sql import SparkSession
+
     _forget_ended()
     return SparkSession.getActiveSession()
 
 
-def is_lost(kept: SparkSession) -> bool:
+def is_lost(kept: "SparkSession") -> bool:
     """Return whether the JVM of a session has ended."""
+    from pyspark import SparkContext
+
     _forget_ended()
     # Of a session that a resource keeps, only this says to which JVM it belongs.
     return kept._jvm is not SparkContext._jvm
@@ -181,15 +186,17 @@ def _forget_ended() -> None:
             forget_jvm()
 
 
-def _kept(started: SparkSession, of_its_spark: Mapping[str, str] = NO_PROPERTIES) -> SparkSession:
+def _kept(started: "SparkSession", of_its_spark: Mapping[str, str] = NO_PROPERTIES) -> "SparkSession":
     sessions.clear()
     sessions[os.getpid()] = started
     _replace(_applied, {**_wanted, **of_its_spark})
     return started
 
 
-def replace(further: SparkSession) -> None:
+def replace(further: "SparkSession") -> None:
     """Let this process go on with another session of the same Spark, which Spark itself gives too."""
+    from pyspark.sql import SparkSession
+
     with _lock:
         _kept(further)
         _replace(_applied, _started)
@@ -205,7 +212,7 @@ def _replace(mapping: dict[str, str], by: Mapping[str, str]) -> None:
     mapping.update(new)
 
 
-def _changed(known: SparkSession, settings: SparkSettings, names: Collection[str]) -> SparkSession:
+def _changed(known: "SparkSession", settings: SparkSettings, names: Collection[str]) -> "SparkSession":
     """Return a further session of the same Spark with the wanted values of some properties."""
     further = known.newSession()
     conf = {**DEFAULTS, **settings.conf, **_wanted}
@@ -217,8 +224,10 @@ def _changed(known: SparkSession, settings: SparkSettings, names: Collection[str
     return further
 
 
-def _end(known: SparkSession) -> None:
+def _end(known: "SparkSession") -> None:
     """End a session with its JVM, which reads some properties only when it starts."""
+    from pyspark import SparkContext
+
     gateway: Any = SparkContext._gateway
     known.stop()
     if gateway is not None:
@@ -247,7 +256,10 @@ def _master(settings: SparkSettings) -> str:
     return _wanted.get(MASTER, settings.master)
 
 
-def _start(settings: SparkSettings) -> SparkSession:
+def _start(settings: SparkSettings) -> "SparkSession":
+    with needs_spark():
+        from pyspark.sql import SparkSession
+
     os.environ["JAVA_HOME"] = str(java_home())
     conf, master = properties(settings), _master(settings)
     # Workers must use this Python, not the first one in the PATH. On other machines its path may differ.
@@ -288,7 +300,7 @@ def _set_variable(name: str, value: str | None) -> None:
         _variables[name] = os.environ[name] = value
 
 
-def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
+def _refuse_two_places(spark: "SparkSession", warehouse: str) -> None:
     """Refuse a plain path that is local to Tidegate, but on the cluster's default file system to Spark."""
     context: Any = spark.sparkContext
     default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///"))
@@ -305,6 +317,9 @@ def forget_jvm() -> None:
 
     PySpark keeps these objects as class attributes and has no public API to drop them.
     """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
     for owner, names in (
         (SparkContext, ("_active_spark_context", "_gateway", "_jvm")),
         (SparkSession, ("_instantiatedSession", "_activeSession")),
@@ -323,7 +338,7 @@ TABLE_SETTINGS: Mapping[str, str] = {
 
 
 @contextmanager
-def table_settings(spark: SparkSession) -> Generator[None, None, None]:
+def table_settings(spark: "SparkSession") -> Generator[None, None, None]:
     """Give a session that a user has started the settings that tables depend on, while a block runs.
 
     Tidegate's own session has them from its start. In a user's session they are set while Tidegate reads or

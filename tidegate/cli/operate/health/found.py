@@ -175,7 +175,7 @@ def _damaged_tables(settings: "Settings", names: "Sequence[str]") -> "list[Findi
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.spark import warehouse
     from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
-    from tidegate.spark_jobs.errors import SparkJobError
+    from tidegate.spark_jobs.errors import SparkJobError, SparkMissing
     from tidegate.spark_jobs.files.scheme import is_local
     from tidegate.spark_jobs.publication.formats import format_of
 
@@ -187,6 +187,10 @@ def _damaged_tables(settings: "Settings", names: "Sequence[str]") -> "list[Findi
     for ref in here[:TABLES_LOOKED_AT]:
         try:
             format_of(ref).commits(ref, place, _no_spark)
+        except SparkMissing as error:
+            text = f"{plural(len(here), 'table')} not looked at: {error.message}"
+            found.append(Finding(part="tables of files", health=Health.NOTE, text=text, remedy=error.hint))
+            break
         except SparkJobError as error:
             found.append(
                 Finding(part=f"table {ref.id}", health=Health.WRONG, text=error.message, remedy=error.hint)
