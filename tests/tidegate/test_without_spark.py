@@ -16,7 +16,11 @@ from time import monotonic, sleep
 import pytest
 
 from tests.server.process import ServerProcess
+from tidegate.server.problem import Problem
+from tidegate.server.routes.commits import spark_or_refusal
 from tidegate.spark_jobs.errors import SparkMissing, needs_spark
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 HIDE = """
@@ -96,6 +100,13 @@ def test_a_command_that_starts_spark_names_the_extra(plain: Plain) -> None:
     said = plain.call("run", "shop/daily_sales", "--key", "2025-06-01", exit_code=1)
 
     assert "error: Spark is not installed here" in said and EXTRA in said
+
+
+def test_a_server_without_spark_decides_about_no_withheld_publish() -> None:
+    with pytest.raises(Problem) as caught, spark_or_refusal():
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+
+    assert caught.value.status == 409
 
 
 @pytest.mark.dagster

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tidegate.domain.error import UserError
 from tidegate.project.beside import PYPROJECT, location_beside, text_of
+from tidegate.project.shipped import deploy_folder
 
 STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"
@@ -48,6 +49,14 @@ OF_THE_APP = (APP_FILE, *OF_PYTHON[1:], *(name for name in FILES if name.startsw
 BESIDE = ("tidegate.toml", ".gitignore", SCHEMA_FILE)
 """What an existing project gets where it is missing; its dependencies, CI and instance stay its own."""
 
+WORKFLOW = ".github/workflows/tidegate.yml"
+OF_PRODUCTION = ("production.toml", "github/production.yml")
+"""Files in `STARTER` that a project for production gets at the end of another one, or in its place."""
+
+DEPLOY = "deploy"
+NO_ENVIRONMENT, PROD_ENVIRONMENT = b'TIDEGATE_ENV: ""', b"TIDEGATE_ENV: prod"
+NO_VARIABLE, PROD_VARIABLE = b"TIDEGATE_ENV=\n", b"TIDEGATE_ENV=prod\n"
+
 NAME_LINE = b'name = "NAME"'
 RUN_LINE, SQL_LINE = b"run: programs.daily_sales\n", b"sql: programs/daily_sales.sql\n"
 FORMAT_LINE = b'default_format = "FORMAT"'
@@ -60,20 +69,29 @@ def app_named(folder: str) -> str:
 
 
 def create_project(
-    folder: Path, version: str, iceberg: bool, *, empty: bool = False, sql: bool = False
+    folder: Path,
+    requirement: str,
+    iceberg: bool,
+    *,
+    empty: bool = False,
+    sql: bool = False,
+    production: bool = False,
 ) -> tuple[str, ...]:
     """Write a new project into a folder, which is created; return the files, relative to the folder.
 
     Args:
-        version: version of Tidegate for the project's requirements.
+        requirement: the project's requirement of Tidegate.
         iceberg: whether the Iceberg runtime is installed; if not, the project's tables are Parquet.
         empty: without the app, its program and its landed files.
         sql: with a query as the program, in place of a function.
+        production: with an environment `prod`, images, services, and a CI that deploys.
 
     Raises:
         UserError: the folder has files that would be overwritten, or cannot be written to.
     """
-    contents = _contents(version, iceberg, folder.resolve().name, empty, sql)
+    contents = _contents(requirement, iceberg, folder.resolve().name, empty, sql)
+    if production:
+        contents |= _production(contents)
     taken = [name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
     if taken:
         raise UserError(
@@ -84,7 +102,7 @@ def create_project(
     return tuple(contents)
 
 
-def create_beside(folder: Path, version: str, iceberg: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def create_beside(folder: Path, requirement: str, iceberg: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Make a project of an existing Dagster project: write what is missing, and add our code location.
 
     Returns:
@@ -98,20 +116,20 @@ def create_beside(folder: Path, version: str, iceberg: bool) -> tuple[tuple[str,
             f"no folder {folder}", "give an existing one, or leave out --beside for a new project"
         )
     change = location_beside(folder)
-    contents = _contents(version, iceberg, folder.resolve().name, empty=True)
+    contents = _contents(requirement, iceberg, folder.resolve().name, empty=True)
     new = {name: contents[name] for name in BESIDE if not (folder / name).exists()}
     files = {**new, **change.files}
     _write({folder / name: content for name, content in files.items()}, "give another folder")
-    return tuple(files), (*_left_to_people(folder, version), *change.to_do)
+    return tuple(files), (*_left_to_people(folder, requirement), *change.to_do)
 
 
-def _left_to_people(folder: Path, version: str) -> Iterator[str]:
+def _left_to_people(folder: Path, requirement: str) -> Iterator[str]:
     """Yield what their files lack, and people add."""
     if ".tidegate" not in text_of(folder / ".gitignore"):
         yield "add to .gitignore: /.tidegate/ and /warehouse/"
     declared = (text_of(folder / name) for name in (PYPROJECT, REQUIREMENTS_FILE, "setup.py", "setup.cfg"))
     if not any(re.search(r"\btidegate\b(?!\.)", text) for text in declared):
-        yield f"add to the dependencies of the project: tidegate=={version}"
+        yield f"add to the dependencies of the project: {requirement}"
 
 
 def write_new(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
@@ -149,7 +167,20 @@ def _write(files: Mapping[Path, bytes], remedy: str) -> None:
             ) from error
 
 
-def _contents(version: str, iceberg: bool, name: str, empty: bool, sql: bool = False) -> dict[str, bytes]:
+def _production(contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return what a project for production has more than another one, and what is different in it."""
+    folder = deploy_folder()
+    files = {f"{DEPLOY}/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.rglob("*"))}
+    more = {name: path.read_bytes() for name, path in files.items() if path.is_file()}
+    for name, text in more.items():
+        more[name] = text.replace(NO_ENVIRONMENT, PROD_ENVIRONMENT).replace(NO_VARIABLE, PROD_VARIABLE)
+    more[f"{DEPLOY}/{REQUIREMENTS_FILE}"] = f"-r ../{REQUIREMENTS_FILE}\n".encode()
+    more["tidegate.toml"] = contents["tidegate.toml"] + (STARTER / "production.toml").read_bytes()
+    more[WORKFLOW] = (STARTER / "github" / "production.yml").read_bytes()
+    return more
+
+
+def _contents(requirement: str, iceberg: bool, name: str, empty: bool, sql: bool = False) -> dict[str, bytes]:
     from tidegate.compiler.schema import schema_text
 
     left_out = {*(OF_THE_APP if empty else ()), *(OF_PYTHON if sql else OF_SQL)}
@@ -167,5 +198,5 @@ def _contents(version: str, iceberg: bool, name: str, empty: bool, sql: bool = F
     settings = contents["tidegate.toml"].replace(FORMAT_LINE, format.encode())
     contents["tidegate.toml"] = settings.replace(NAME_LINE, f"name = {shown}".encode())
     contents[SCHEMA_FILE] = schema_text().encode()
-    contents[REQUIREMENTS_FILE] = f"tidegate{'[iceberg]' if iceberg else ''}=={version}\n".encode()
+    contents[REQUIREMENTS_FILE] = f"{requirement}\n".encode()
     return contents

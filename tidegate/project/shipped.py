@@ -1,6 +1,6 @@
-"""Shipped files that are not code: the documentation and the example app.
+"""Shipped files that are not code: the documentation, the example app and the files for production.
 
-In a checkout they are in `docs/` and `schedules/`. The wheel contains them inside the package,
+In a checkout they are in `docs/`, `schedules/` and `deploy/`. The wheel contains them inside the package,
 because it installs nothing else (`pyproject.toml` maps them).
 """
 
@@ -18,6 +18,11 @@ def docs_folder() -> Path:
 def example_app() -> Path:
     """Return the YAML file of the example app on the flights of 2013."""
     return _first(PACKAGE / "demo" / "flights.yaml", CHECKOUT / "schedules" / "flights.yaml")
+
+
+def deploy_folder() -> Path:
+    """Return the folder of the files for production: image, services, manifests, units, a dashboard."""
+    return _first(PACKAGE / "deploy", CHECKOUT / "deploy")
 
 
 def _first(installed: Path, checked_out: Path) -> Path:

@@ -50,7 +50,7 @@ QUESTION = """
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a new project, which is the working folder."""
     folder = tmp_path / "shop"
-    create_project(folder, "1.0", iceberg=False)
+    create_project(folder, "tidegate==1.0", iceberg=False)
     for name in ELSEWHERE:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(folder)

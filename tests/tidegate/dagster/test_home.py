@@ -71,7 +71,7 @@ def test_a_site_has_ports_of_its_own_and_names_the_project(settings: Settings) -
 
 
 @pytest.mark.dagster
-@pytest.mark.parametrize("name", ["dagster.yaml", "dagster.production.yaml"])
+@pytest.mark.parametrize("name", ["dagster.yaml", "deploy/dagster.production.yaml"])
 def test_dagster_accepts_the_settings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dagster._core.instance.config import dagster_instance_config
 
@@ -99,7 +99,7 @@ def test_the_repository_names_the_same_location_to_dagsters_commands() -> None:
 
 
 def test_the_workspace_for_production_names_a_code_server() -> None:
-    workspace = yaml.safe_load((REPOSITORY / "workspace.production.yaml").read_text())
+    workspace = yaml.safe_load((REPOSITORY / "deploy/workspace.production.yaml").read_text())
 
     assert workspace["load_from"][0]["grpc_server"]["location_name"] == LOCATION_NAME
 

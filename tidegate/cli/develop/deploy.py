@@ -18,6 +18,7 @@ import typer
 from tidegate.cli.by_hand import by_hand
 from tidegate.cli.checked_yaml import LocationsOption, RequireLocationsOption
 from tidegate.cli.develop.agreement import NotAgreed, YesOption, at_terminal, require_agreement, taken_away
+from tidegate.cli.develop.difference import print_difference
 from tidegate.cli.develop.plan import (
     AppOption,
     ImportsOption,
@@ -25,7 +26,6 @@ from tidegate.cli.develop.plan import (
     UpdateOption,
     checked_apps,
     own_apps,
-    print_difference,
     project_scope,
     waiting_for_host,
 )

@@ -149,7 +149,8 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
 
 def redeploy(settings: "Settings") -> bool:
     """Lint and deploy the YAML, print its mistakes, and return whether it is deployed."""
-    from tidegate.cli.develop.plan import checked_apps, print_difference
+    from tidegate.cli.develop.difference import print_difference
+    from tidegate.cli.develop.plan import checked_apps
     from tidegate.cli.printing import Format
 
     try:

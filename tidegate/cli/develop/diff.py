@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.cli.checked_yaml import end_unless_ok, known_apps
+from tidegate.cli.develop.difference import print_difference
 from tidegate.cli.develop.plan import (
     EXIT_CHANGES,
     EXIT_REFUSED,
@@ -21,7 +22,6 @@ from tidegate.cli.develop.plan import (
     compiled_apps,
     own_apps,
     plan,
-    print_difference,
 )
 from tidegate.cli.printing import Format, FormatOption
 from tidegate.domain.error import UserError

@@ -31,15 +31,22 @@ def init(
             " a first schedule over one of its jobs.",
         ),
     ] = False,
+    production: Annotated[
+        bool,
+        typer.Option(
+            "--production",
+            help="With what production needs: an environment `prod`, deploy/ with an image, Compose,"
+            " Kubernetes and systemd, and a CI that comments the plan and deploys.",
+        ),
+    ] = False,
     yes: Annotated[
         bool,
         typer.Option("--yes", "-y", help="Write into a Python project without asking."),
     ] = False,
 ) -> None:
     """Create a project folder: settings, an app with a scenario, a program, landed files, CI."""
-    from importlib.metadata import version
-
     from tidegate.project.create import create_project
+    from tidegate.project.requirement import requirement
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     if sql and (empty or beside):
@@ -47,13 +54,20 @@ def init(
             "--sql makes the example with a query, and this project gets no example",
             f"leave out {'--empty' if empty else '--beside'} or --sql",
         )
+    if production and beside:
+        raise UserError(
+            "--production makes the files of a new project, and --beside leaves an existing one its own",
+            "leave one of them out, or copy what you need from a new project with --production",
+        )
     if beside:
         _join(folder)
         return
     if not yes:
         _ask(folder)
     iceberg = runtime_jar() is not None
-    for name in create_project(folder, version("tidegate"), iceberg, empty=empty, sql=sql):
+    extras = ("iceberg" if iceberg else "spark", *(("postgres",) if production else ()))
+    wanted = requirement(extras)
+    for name in create_project(folder, wanted, iceberg, empty=empty, sql=sql, production=production):
         typer.echo(f"  {folder / name}")
     if not iceberg:
         typer.echo(
@@ -61,18 +75,17 @@ def init(
             "\nIceberg, run pip install 'tidegate[iceberg]' and write default_format = \"iceberg\" in"
             "\ntidegate.toml before the first deployment: a deployed dataset keeps its format."
         )
-    _say_next(folder, NEXT_OF_EMPTY if empty else NEXT)
+    _say_next(folder, (NEXT_OF_EMPTY if empty else NEXT) + (NEXT_IN_PRODUCTION if production else ()))
 
 
 def _join(folder: Path) -> None:
     """Make a project of an existing Dagster project, and say what is left to its people."""
-    from importlib.metadata import version
-
     from tidegate.processes.their_jobs import write_first
     from tidegate.project.create import create_beside
+    from tidegate.project.requirement import requirement
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
-    written, to_do = create_beside(folder, version("tidegate"), runtime_jar() is not None)
+    written, to_do = create_beside(folder, requirement(), runtime_jar() is not None)
     for name in written:
         typer.echo(f"  {folder / name}")
     typer.echo("looking for a job in your code locations ...", err=True)
@@ -132,6 +145,9 @@ NEXT_BESIDE = (
     ("tidegate docs existing-dagster", "read on: a schedule over a job of yours, and why it waits"),
 )
 """Those of a project beside an existing one."""
+
+NEXT_IN_PRODUCTION = (("tidegate docs install", "the image, the services, and what CI needs to deploy"),)
+"""Those of a project for production, after the others."""
 
 NEXT = (
     ("tidegate lint", "check the YAML"),

@@ -5,12 +5,12 @@ changes, 2 with changes, 1 on errors and if `tidegate deploy` would refuse the c
 CI pipeline can use it.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import msgspec
 import typer
 
 from tidegate.cli.checked_yaml import (
@@ -21,19 +21,24 @@ from tidegate.cli.checked_yaml import (
     end_unless_ok,
     formats_of,
 )
-from tidegate.cli.printing import Format, FormatOption, print_json
+from tidegate.cli.develop.difference import difference_lines, print_difference
+from tidegate.cli.printing import Format
 from tidegate.domain.error import UserError
 from tidegate.domain.value import without_collection
-from tidegate.domain.wording import plural
-from tidegate.scheduler.explain.operations.coverage import Coverage, Moved, PolicyCoverage
-from tidegate.scheduler.model.maintenance import Untouched
 
 if TYPE_CHECKING:
-    from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
     from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.store.engine_reader import EngineReader
+
+
+class PlanFormat(StrEnum):
+    """The output format of a plan."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 EXIT_REFUSED = 1
@@ -78,7 +83,9 @@ def plan(
         Path | None,
         typer.Option(help="A file for the plan, which `deploy --plan` applies.", metavar="FILE"),
     ] = None,
-    format: FormatOption = Format.TEXT,
+    format: Annotated[
+        PlanFormat, typer.Option(help="For people, for tools, or for a comment of at most 60,000 characters.")
+    ] = PlanFormat.TEXT,
 ) -> None:
     """Show what a deploy would change; exit code 2 if there are changes, 1 if they would be refused."""
     from tidegate.cli.opened_store import deployed_state
@@ -89,10 +96,11 @@ def plan(
     from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
+    for_tools = Format.JSON if format is PlanFormat.JSON else Format.TEXT
     only = own_apps(settings, app)
     checked = checked_apps(
         settings,
-        format,
+        for_tools,
         imports=imports,
         locations=locations,
         require_locations=require_locations,
@@ -114,7 +122,13 @@ def plan(
                 made_at=datetime.now(UTC), options=options, basis=basis, changes=diff_json(found)
             )
             write_plan(out, made)
-    print_difference(found, format, wanted, covered, checked.selections, waiting)
+    if format is PlanFormat.MARKDOWN:
+        from tidegate.compiler.render.diff_markdown import diff_markdown
+
+        lines = difference_lines(found, wanted, covered, checked.selections, waiting)
+        typer.echo(diff_markdown(settings.name, settings.environment, found, lines))
+    else:
+        print_difference(found, for_tools, wanted, covered, checked.selections, waiting)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
@@ -240,104 +254,3 @@ def checked_apps(
     compilation, selections = compared(compilation, lambda: settings, locations, require_locations)
     end_unless_ok(compilation, format)
     return CheckedApps(compilation.models(), selections, compilation.digests())
-
-
-def print_difference(
-    difference: "Diff",
-    format: Format,
-    detected: "Mapping[str, App] | None" = None,
-    covered: "Coverage | None" = None,
-    selections: "Mapping[str, tuple[str, ...]] | None" = None,
-    waiting: Sequence[str] = (),
-) -> None:
-    """Print a difference as text or JSON.
-
-    Args:
-        detected: the apps of which the detected upstream tasks are printed too.
-        covered: what it changes for the tables of the policies; None where nothing is deployed by it.
-        selections: the assets that programs select, by "app/program".
-        waiting: the programs that only a host can launch, where none is active.
-    """
-    from tidegate.compiler.plan.stages import STAGES
-    from tidegate.compiler.render.detected import detected_json, detected_lines
-    from tidegate.compiler.render.diff_json import diff_json
-    from tidegate.compiler.render.diff_text import diff_text
-
-    if format is Format.JSON:
-        notes = {} if detected is None else {"detected": detected_json(detected.values())}
-        tables = {} if covered is None else {"maintenance": coverage_json(covered)}
-        chosen = {"selections": selections} if selections else {}
-        hostless = {"waiting_for_host": list(waiting)} if waiting else {}
-        print_json({**diff_json(difference), **notes, **tables, **chosen, **hostless})
-    else:
-        for program, assets in (selections or {}).items():
-            typer.echo(f"{program} selects {plural(len(assets), 'asset')}: {', '.join(assets)}")
-        for line in detected_lines(() if detected is None else detected.values()):
-            typer.echo(line)
-        typer.echo(diff_text(difference))
-        if covered is not None:
-            for line in coverage_lines(covered):
-                typer.echo(line)
-            if not (difference.empty or difference.refused):
-                typer.echo(f"order: {', '.join(STAGES)}")
-        if waiting:
-            typer.echo(f"note[W-HOST]: {_named(waiting)}: no host is active: tidegate host")
-
-
-TABLES_NAMED = 5
-"""So many tables are named in a line."""
-
-
-def coverage_lines(coverage: Coverage) -> Iterator[str]:
-    """Yield the lines that follow the difference; none where nothing changes for any table."""
-    moved = [each for each in coverage.moved if each.before is not None]
-    if coverage.policies or moved:
-        yield ""
-        yield "Tables of the policies:"
-    for policy in coverage.policies:
-        yield from _policy(policy)
-    for each in moved:
-        yield f"  {_moved(each)}"
-    if coverage.unmatched:
-        yield ""
-    for each in coverage.unmatched:
-        yield f"warning: policy {each.policy}: no known table matches the exact pattern {each.pattern}"
-
-
-def coverage_json(coverage: Coverage) -> dict[str, Any]:
-    """Return the coverage as builtin values."""
-    return msgspec.to_builtins(coverage)
-
-
-def _policy(policy: PolicyCoverage) -> Iterator[str]:
-    counts = [plural(policy.tables, "table")]
-    counts += [
-        f"{len(names)} {word}" for word, names in (("new", policy.new), ("lost", policy.lost)) if names
-    ]
-    yield f"  policy {policy.policy}: {', '.join(counts)}"
-    for word, names in (("new", policy.new), ("lost", policy.lost)):
-        if names:
-            yield f"      {word}: {_named(names)}"
-    for why, names in (
-        (Untouched.NEVER_PUBLISHED, policy.never_published),
-        (Untouched.LANDED, policy.landed),
-    ):
-        if names:
-            yield f"      {why}, nothing is started on {_them(names)}: {_named(names)}"
-    if policy.discarded:
-        are = "is" if policy.discarded == 1 else "are"
-        yield f"      -> {plural(policy.discarded, 'waiting job')} {are} discarded with D-DELETED"
-
-
-def _them(names: Sequence[str]) -> str:
-    return "it" if len(names) == 1 else "them"
-
-
-def _moved(each: Moved) -> str:
-    by = "by no policy" if each.after is None else f"by policy {each.after}"
-    return f"{each.operation} of {_named(each.tables)}: {by}, before by {each.before}"
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - TABLES_NAMED
-    return ", ".join(names[:TABLES_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -61,7 +61,8 @@ def diff(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what changed between two deployments, or since one; exit code 2 if something did."""
-    from tidegate.cli.develop.plan import EXIT_CHANGES, print_difference
+    from tidegate.cli.develop.difference import print_difference
+    from tidegate.cli.develop.plan import EXIT_CHANGES
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.deployment.deployments import change_between
@@ -92,7 +93,8 @@ def rollback(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Deploy what was deployed after an earlier deployment, as a new one."""
-    from tidegate.cli.develop.plan import own_apps, print_difference, project_scope
+    from tidegate.cli.develop.difference import print_difference
+    from tidegate.cli.develop.plan import own_apps, project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.deployment.deployed_rows import deployed_apps

@@ -8,6 +8,8 @@ check has prevented. What can be known of tables only with Spark is asked of it,
 """
 
 import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
@@ -136,7 +138,9 @@ def released(service: Service, caller: Caller, commit: str, reason: str) -> Rele
         Problem: see `visible_withheld`; 409 (E-STATE) if it cannot be released.
     """
     from tidegate.spark_jobs.errors import SparkJobError, WithheldRefused
-    from tidegate.spark_jobs.publication.release import release_withheld
+
+    with spark_or_refusal():
+        from tidegate.spark_jobs.publication.release import release_withheld
 
     _, core = _decided(service, caller, commit, NotedAction.RELEASE, reason)
     try:
@@ -156,7 +160,9 @@ def abandoned(service: Service, caller: Caller, commit: str, reason: str) -> Aba
         Problem: see `visible_withheld`; 409 (E-STATE) if another person was faster.
     """
     from tidegate.spark_jobs.errors import WithheldRefused
-    from tidegate.spark_jobs.publication.release import abandon_withheld
+
+    with spark_or_refusal():
+        from tidegate.spark_jobs.publication.release import abandon_withheld
 
     publish, core = _decided(service, caller, commit, NotedAction.ABANDON, reason)
     try:
@@ -166,6 +172,22 @@ def abandoned(service: Service, caller: Caller, commit: str, reason: str) -> Aba
     except OSError as error:
         LOG.warning("the staging of commit %s could not be removed: %s", commit, error)
     return AbandonedPublish(commit=commit, datasets=publish.datasets)
+
+
+@contextmanager
+def spark_or_refusal() -> Generator[None]:
+    """Import what loads Spark inside this block; a server without it decides about no publish.
+
+    Raises:
+        Problem: 409 (E-STATE), Spark is not installed.
+    """
+    from tidegate.spark_jobs.errors import SparkMissing, needs_spark
+
+    try:
+        with needs_spark():
+            yield
+    except SparkMissing as error:
+        raise _refused(error.message, error.hint) from error
 
 
 def _decided(

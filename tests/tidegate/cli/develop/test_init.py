@@ -13,7 +13,7 @@ from tidegate.cli.develop import agreement
 from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.error import UserError
-from tidegate.project.create import APP_FILE, FILES, STARTER, create_project
+from tidegate.project.create import APP_FILE, FILES, OF_PRODUCTION, STARTER, create_project
 from tidegate.project.settings.settings import load_settings
 
 REFUSED = "tidegate.toml, .gitignore"
@@ -106,29 +106,29 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(UserError, match="cannot be written"):
-        create_project(tmp_path / "file", "1.0", iceberg=False)
+        create_project(tmp_path / "file", "tidegate==1.0", iceberg=False)
 
 
 def test_other_files_stay(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine")
 
-    create_project(tmp_path, "1.0", iceberg=False)
+    create_project(tmp_path, "tidegate==1.0", iceberg=False)
 
     assert (tmp_path / "README.md").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
-    ("iceberg", "format", "requirement"),
-    [(True, "iceberg", "tidegate[iceberg]==1.0"), (False, "parquet", "tidegate==1.0")],
+    ("iceberg", "format"),
+    [(True, "iceberg"), (False, "parquet")],
 )
 def test_the_table_is_iceberg_where_its_runtime_is_installed(
-    tmp_path: Path, iceberg: bool, format: str, requirement: str
+    tmp_path: Path, iceberg: bool, format: str
 ) -> None:
-    create_project(tmp_path, "1.0", iceberg)
+    create_project(tmp_path, "tidegate[any]==1.0", iceberg)
 
     assert f'\ndefault_format = "{format}"\n' in (tmp_path / "tidegate.toml").read_text()
     assert load_settings(tmp_path).default_format == format
-    assert (tmp_path / "requirements.txt").read_text() == f"{requirement}\n"
+    assert (tmp_path / "requirements.txt").read_text() == "tidegate[any]==1.0\n"
 
 
 def test_every_packaged_file_of_the_starter_is_used() -> None:
@@ -138,12 +138,12 @@ def test_every_packaged_file_of_the_starter_is_used() -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
 
-    assert packaged - {"__init__.py"} == set(FILES.values())
+    assert packaged - {"__init__.py"} == {*FILES.values(), *OF_PRODUCTION}
 
 
 @pytest.mark.parametrize("name", ["shop", 'a "quoted" \\ name', "überläden 🏪"])
 def test_the_settings_name_the_project_after_its_folder(tmp_path: Path, name: str) -> None:
-    create_project(tmp_path / name, "1.0", iceberg=False)
+    create_project(tmp_path / name, "tidegate==1.0", iceberg=False)
     assert f"name = {json.dumps(name, ensure_ascii=False)}" in (tmp_path / name / "tidegate.toml").read_text()
     assert load_settings(tmp_path / name).name == name
 
@@ -153,7 +153,7 @@ def test_the_settings_name_the_project_after_its_folder(tmp_path: Path, name: st
     [("shop", "shop"), ("My-Project 2", "my_project_2"), ("2026", "shop"), ("überläden", "berl_den")],
 )
 def test_the_app_is_named_after_the_folder(tmp_path: Path, folder: str, app: str) -> None:
-    files = create_project(tmp_path / folder, "1.0", iceberg=False)
+    files = create_project(tmp_path / folder, "tidegate==1.0", iceberg=False)
     assert f"schedules/{app}.yaml" in files
     assert f"\napp: {app}\n" in (tmp_path / folder / f"schedules/{app}.yaml").read_text()
     assert run("--project", str(tmp_path / folder), "lint").exit_code == 0
