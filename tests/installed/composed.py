@@ -116,7 +116,7 @@ class Composed:
     """
 
     def __init__(self, project: Path, home: Path, binaries: Path, server: Any) -> None:
-        self._server = server
+        self.project, self._server = project, server
         self.port = {port: str(free_port()) for port in ("4266", "8080", "3000")}
         file = project / "deploy" / "compose.yaml"
         content: Any = yaml.safe_load(

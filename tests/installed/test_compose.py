@@ -1,10 +1,10 @@
 """The image and the services of a project for production, played: from a report to a published table."""
 
-import json
 import os
 import shutil
 import subprocess
 import sys
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,11 +40,12 @@ class Image:
     def __init__(self, folder: Path, wheel: Path, init: list[str]) -> None:
         self.project, self.home = folder / "project", folder / "dagster"
         environment = folder / "python"
-        subprocess.run(["python3", "-m", "venv", str(environment)], env=clean_variables(), check=True)
+        venv.create(environment, with_pip=False)
         self.binaries, notes, shims = environment / "bin", folder / "notes", folder / "shims"
         shims.mkdir()
-        for name in NOT_OF_AN_IMAGE:
-            (shims / name).write_text(NOTED)
+        pip = f'#!/bin/sh\nexec "{sys.executable}" -m pip --python "{environment}" "$@"\n'
+        for name, text in {**dict.fromkeys(NOT_OF_AN_IMAGE, NOTED), "pip": pip}.items():
+            (shims / name).write_text(text)
             (shims / name).chmod(0o755)
         variables = clean_variables(**PIP, DAGSTER_HOME=str(self.home), NOTES=str(notes))
         variables["PATH"] = os.pathsep.join([str(shims), str(self.binaries), variables["PATH"]])
@@ -92,7 +93,7 @@ def publish(composed: Composed, client: httpx.Client, day: str, jobs: int) -> No
             "dataset": "raw_orders",
             "partitions": [{"key": f"{day}|{region}", "rows": 4}],
         }
-        client.post(EVENTS, content=json.dumps(report)).raise_for_status()
+        client.post(EVENTS, json=report).raise_for_status()
 
     def published() -> bool:
         items = client.get(JOBS).raise_for_status().json()["items"]
@@ -110,3 +111,24 @@ def test_a_run_passes_through_all_services(composed: Composed) -> None:
         if name != "deploy":
             composed.until(lambda each=service: each.is_healthy, f"{name} is healthy")
             assert service.starts == 1 or name == "serve", service.log.read_text()
+
+
+@pytest.mark.soak
+def test_each_service_comes_back_and_the_next_run_passes(composed: Composed) -> None:
+    with signed_on(composed) as client:
+        publish(composed, client, "2025-06-01", 1)
+        for name, service in composed.services.items():
+            if name == "deploy":
+                continue
+            before = service.starts
+            service.kill()
+            composed.until(lambda each=service, was=before: each.starts > was, f"{name} is started again")
+            composed.until(lambda each=service: each.is_healthy, f"{name} is healthy again")
+        composed.restart_postgres()
+        for name, service in composed.services.items():
+            if name != "deploy":
+                composed.until(lambda each=service: each.is_healthy, f"{name} is healthy after the database")
+
+        landed = composed.project / "landing" / "orders"
+        shutil.copytree(landed / "day=2025-06-01", landed / "day=2025-06-02")
+        publish(composed, client, "2025-06-02", 2)

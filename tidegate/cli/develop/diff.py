@@ -17,6 +17,7 @@ from tidegate.cli.develop.plan import (
     EXIT_REFUSED,
     AppOption,
     ImportsOption,
+    PlanFormat,
     RemoveOption,
     UpdateOption,
     compiled_apps,
@@ -51,7 +52,7 @@ def diff(
     from tidegate.project.settings.settings import load_settings
 
     if old is None:
-        plan(update_schedules, app, remove_apps, imports, format=format)
+        plan(update_schedules, app, remove_apps, imports, format=PlanFormat(format))
         return
     if update_schedules is not None or remove_apps:
         raise typer.BadParameter("options of a deployment have no effect between revisions of the YAML")
