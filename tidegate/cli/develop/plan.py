@@ -123,10 +123,10 @@ def plan(
             )
             write_plan(out, made)
     if format is PlanFormat.MARKDOWN:
-        from tidegate.compiler.render.diff_markdown import diff_markdown
+        from tidegate.compiler.render.plan_markdown import plan_markdown
 
         lines = difference_lines(found, wanted, covered, checked.selections, waiting)
-        typer.echo(diff_markdown(settings.name, settings.environment, found, lines))
+        typer.echo(plan_markdown(settings.name, settings.environment, found, lines))
     else:
         print_difference(found, for_tools, wanted, covered, checked.selections, waiting)
     if found.refused:

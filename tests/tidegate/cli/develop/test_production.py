@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from tidegate.cli.commands import COMMANDS
 from tidegate.cli.main import application
 from tidegate.compiler.plan.diff import Diff
-from tidegate.compiler.render.diff_markdown import COMMENT_CHARACTERS, diff_markdown
+from tidegate.compiler.render.plan_markdown import COMMENT_CHARACTERS, plan_markdown
 from tidegate.project.requirement import requirement
 from tidegate.project.shipped import deploy_folder
 
@@ -158,7 +158,7 @@ def test_the_comment_is_written_once_and_then_over(shop: Path, tmp_path: Path) -
     variables = {"PATH": f"{gh.parent}:{os.environ['PATH']}", "GITHUB_REPOSITORY": "us/shop", "NUMBER": "7"}
 
     for text in ("one", "two"):
-        (shop / "plan.md").write_text(diff_markdown("shop", "prod", NOTHING, [text]))
+        (shop / "plan.md").write_text(plan_markdown("shop", "prod", NOTHING, [text]))
         subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=shop, env=variables, check=True
         )
@@ -181,7 +181,7 @@ def test_the_plan_as_markdown(shop: Path) -> None:
 def test_a_long_plan_is_cut_at_a_line_and_says_so(count: int) -> None:
     lines = [f"+ dataset number_{each}" for each in range(count)]
 
-    text = diff_markdown("a`b-->c", "", NOTHING, lines)
+    text = plan_markdown("a`b-->c", "", NOTHING, lines)
 
     assert len(text) <= COMMENT_CHARACTERS
     assert text.startswith("<!-- tidegate plan: a_b--_c -->\n")
@@ -190,4 +190,4 @@ def test_a_long_plan_is_cut_at_a_line_and_says_so(count: int) -> None:
 
 
 def test_a_fence_in_the_plan_ends_nothing() -> None:
-    assert "\n````diff\n```sql\n````\n" in diff_markdown("shop", "", NOTHING, ["```sql"])
+    assert "\n````diff\n```sql\n````\n" in plan_markdown("shop", "", NOTHING, ["```sql"])

@@ -15,7 +15,7 @@ COMMENT_CHARACTERS = 60_000
 LEFT_OUT = "… {} more lines; `tidegate plan` prints all of them"
 
 
-def diff_markdown(project: str, environment: str, difference: Diff, lines: Iterable[str]) -> str:
+def plan_markdown(project: str, environment: str, difference: Diff, lines: Iterable[str]) -> str:
     """Return a plan as Markdown.
 
     Args:
