@@ -74,24 +74,61 @@ def test_each_pod_is_one_of_the_services_of_compose() -> None:
     assert not any(pod["enableServiceLinks"] for pod in pods.values())
 
 
+class Cluster:
+    """In place of Kubernetes: it keeps the job that is made."""
+
+    job: Any = None
+
+    def create_namespaced_job_with_retries(self, body: Any, namespace: str) -> None:
+        """Keep a job as Kubernetes would read it."""
+        from kubernetes.client import ApiClient
+
+        assert namespace == "default"
+        self.job = ApiClient().sanitize_for_serialization(body)
+
+
 @pytest.mark.dagster
-def test_dagster_accepts_the_launcher_of_pods_and_starts_a_run_by_it(
+def test_a_run_is_a_pod_with_the_image_the_variables_and_the_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import kubernetes_validate
+    from dagster import DagsterInstance, job
+    from dagster._core.code_pointer import ModuleCodePointer
     from dagster._core.instance.config import dagster_instance_config
+    from dagster._core.launcher import LaunchRunContext
+    from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
+    from dagster._serdes import ConfigurableClassData
     from dagster_k8s import K8sRunLauncher
-    from dagster_k8s.job import DagsterK8sJobConfig
 
     settings = list(yaml.safe_load_all((DEPLOY / "kubernetes/config.yaml").read_text()))[1]["data"]
-    (tmp_path / "dagster.yaml").write_text(settings["dagster.yaml"])
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings" / "dagster.yaml").write_text(settings["dagster.yaml"])
     monkeypatch.setenv("TIDEGATE_DAGSTER_POSTGRES_URL", "postgresql+psycopg2://u@h/d")
+    monkeypatch.setattr("dagster_k8s.launcher.load_kubernetes_config", lambda **_: None)
+    config, _ = dagster_instance_config(str(tmp_path / "settings"))
+    named = config["run_launcher"]
+    data = ConfigurableClassData(named["module"], named["class"], yaml.safe_dump(named["config"]))
+    launcher, cluster = data.rehydrate(as_type=K8sRunLauncher), Cluster()
+    launcher._api_client = cluster
 
-    config, _ = dagster_instance_config(str(tmp_path))
+    @job
+    def publish() -> None: ...
 
-    launcher = config["run_launcher"]["config"]
-    job = DagsterK8sJobConfig.config_type_job()
-    assert {"env_config_maps", "env_secrets", "volumes", "volume_mounts"} <= job.keys() & launcher.keys()
-    assert config["run_launcher"]["class"] == K8sRunLauncher.__name__
+    with DagsterInstance.local_temp(str(tmp_path)) as instance:
+        pointer = ModuleCodePointer("tidegate.definitions", "defs", None)
+        code = JobPythonOrigin("publish", RepositoryPythonOrigin(sys.executable, pointer))
+        run = instance.create_run_for_job(publish, job_code_origin=code)
+        launcher.register_instance(instance)
+        launcher.launch_run(LaunchRunContext(run, None))
+
+    kubernetes_validate.validate(cluster.job, "1.37", strict=True)
+    pod = cluster.job["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["args"][:3] == ["dagster", "api", "execute_run"] and run.run_id in container["args"][3]
+    assert (container["image"], pod["serviceAccountName"]) == ("tidegate", "tidegate")
+    assert {next(iter(each)) for each in container["envFrom"]} == {"configMapRef", "secretRef"}
+    mounts = {each["mountPath"] for each in container["volumeMounts"]}
+    assert mounts == {"/dagster/dagster.yaml", "/project/warehouse"}
     assert config["run_coordinator"]["class"] == "LaunchingCoordinator"
 
 

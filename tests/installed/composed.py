@@ -22,7 +22,7 @@ from tests.databases import control
 from tests.installed.environment import clean_variables
 from tidegate.processes.code_servers import HOST, free_port
 
-WAIT_SECONDS = 240
+WAIT_SECONDS = 600
 POLL_SECONDS = 0.5
 RESTART_SECONDS = 2
 END_SECONDS = 60
@@ -33,6 +33,12 @@ DATABASE = re.compile(r"postgresql\+psycopg2://postgres:secret@postgres:5432/(\w
 def run_lines(dockerfile: Path) -> list[str]:
     """The shell lines of an image, in order."""
     return re.findall(r"^RUN (.*)$", dockerfile.read_text(), re.MULTILINE)
+
+
+def image_variables(dockerfile: Path) -> dict[str, str]:
+    """The variables that every process of an image has."""
+    lines = re.findall(r"^ENV (.*)$", dockerfile.read_text(), re.MULTILINE)
+    return dict(pair.split("=", 1) for line in lines for pair in shlex.split(line))
 
 
 class Service:
@@ -128,7 +134,8 @@ class Composed:
         self.services: dict[str, Service] = {}
         for name, declared in content["services"].items():
             if name != "postgres":
-                own = {"DAGSTER_HOME": str(home), **declared["environment"]}
+                image = image_variables(project / "deploy" / "Dockerfile")
+                own = {**image, **declared["environment"], "DAGSTER_HOME": str(home)}
                 variables = clean_variables(**own)
                 variables["PATH"] = f"{binaries}{os.pathsep}{variables['PATH']}"
                 self.services[name] = Service(name, declared, project, variables)

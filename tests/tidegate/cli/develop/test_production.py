@@ -17,7 +17,7 @@ from tidegate.cli.commands import COMMANDS
 from tidegate.cli.main import application
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.render.plan_markdown import COMMENT_CHARACTERS, plan_markdown
-from tidegate.project.requirement import requirement
+from tidegate.project.create import requirement
 from tidegate.project.shipped import deploy_folder
 
 NOTHING = Diff(apps=(), refusals=(), update_schedules=True, after={})
