@@ -106,8 +106,8 @@ archive: $(VENV)/stamp
 	$(BIN)/python -m tidegate.demo.class_archive
 
 $(VENV)/stamp: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' \
-	|| { echo 'error: Python 3.11 or 3.12 is needed; name one with: make PYTHON=python3.11'; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
+	|| { echo 'error: Python 3.11 to 3.13 is needed; name one with: make PYTHON=python3.11'; exit 1; }
 	@echo 'setting up $(VENV) (once; some minutes)'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -r requirements.lock

@@ -47,7 +47,7 @@ INSTALL_SPARK = "pip install 'tidegate[iceberg]', or 'tidegate[spark]' for table
 
 
 class JavaNotFound(SparkJobError):
-    """Java 17, which Spark needs, was not found."""
+    """A Java that Spark runs on was not found."""
 
 
 class ClusterRefused(SparkJobError):

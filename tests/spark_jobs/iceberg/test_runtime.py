@@ -2,11 +2,20 @@
 
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from tidegate.spark_jobs.iceberg.catalog import runtime as iceberg_runtime
 from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault, with_defaults
-from tidegate.spark_jobs.iceberg.catalog.runtime import EXTENSIONS, IcebergSettings, iceberg_conf
+from tidegate.spark_jobs.iceberg.catalog.runtime import (
+    EXTENSIONS,
+    MADE_FOR,
+    IcebergSettings,
+    InstalledSpark,
+    iceberg_conf,
+    installed_spark,
+    is_present,
+)
 
 JAR = Path("/wheel/iceberg-spark-runtime.jar")
 CATALOG = "spark.sql.catalog.tidegate"
@@ -77,7 +86,8 @@ def test_options_are_completed(catalog: dict[str, str], becomes: dict[str, str])
 
 
 def test_without_a_runtime_there_is_no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iceberg_runtime, "runtime_jar", lambda: None)
+    monkeypatch.undo()
+    monkeypatch.setattr(iceberg_runtime, "find_spec", lambda _: None)
     assert iceberg_conf(IcebergSettings(warehouse="/lake"), "local[1]", {}) == {}
 
 
@@ -86,3 +96,47 @@ def test_a_runtime_in_the_properties_of_spark_is_the_only_one() -> None:
     given = {"spark.jars": "/opt/iceberg-spark-runtime-3.5_2.12-1.10.2.jar"}
     assert iceberg_conf(IcebergSettings(warehouse="/lake"), "local[1]", given) == DEFAULT
     assert iceberg_conf(IcebergSettings(warehouse="/lake"), "yarn", given) == DEFAULT
+
+
+MAVEN = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2"
+OF_ANOTHER = {
+    "the wheel": ("", {}),
+    "packages": (MAVEN, {}),
+    "a jar": ("", {"spark.jars": "/opt/a.jar,/opt/iceberg-spark-runtime-3.5_2.12-1.10.2.jar"}),
+    "the class path": ("", {"spark.driver.extraClassPath": "/a:/iceberg-spark-runtime-3.5_2.12-1.jar"}),
+}
+
+
+@pytest.mark.parametrize("how", OF_ANOTHER)
+@pytest.mark.parametrize("spark", [("4.3.0", "2.13"), ("4.0.1", "2.12")])
+def test_a_runtime_of_another_spark_or_scala_counts_as_absent(
+    monkeypatch: pytest.MonkeyPatch, how: str, spark: tuple[str, str]
+) -> None:
+    monkeypatch.undo()
+    version, scala = spark
+    monkeypatch.setattr(
+        iceberg_runtime, "installed_spark", lambda: InstalledSpark(version=version, scala=scala)
+    )
+    packages, conf = OF_ANOTHER[how]
+    assert not is_present(packages, conf)
+    found = iceberg_conf(IcebergSettings(warehouse="/lake", packages=packages), "yarn", conf)
+    # The wheel has one for each Scala of Spark 3.5.
+    assert found.keys() == {MADE_FOR}
+    assert found[MADE_FOR].startswith("Spark 3.5 with Scala 2.1")
+    # One that is for this Spark counts, whatever the wheel has.
+    fitting = MAVEN.replace("3.5_2.12", f"{version[:3]}_{scala}")
+    assert is_present(fitting, {})
+    found = iceberg_conf(IcebergSettings(warehouse="/lake", packages=fitting), "yarn", conf)
+    assert found["spark.jars.packages"] == fitting
+
+
+def test_the_versions_of_spark_are_in_the_names_of_its_jars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = installed_spark()
+    assert found is not None and found.version == pyspark.__version__
+    (tmp_path / "jars").mkdir()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert installed_spark() is None
+    (tmp_path / "jars/spark-core_2.13-4.1.0.jar").touch()
+    assert installed_spark() == InstalledSpark(version="4.1.0", scala="2.13")

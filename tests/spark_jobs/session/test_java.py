@@ -6,14 +6,16 @@ from pathlib import Path
 import pytest
 
 from tidegate.spark_jobs.errors import JavaNotFound
+from tidegate.spark_jobs.iceberg.catalog.runtime import InstalledSpark
 from tidegate.spark_jobs.session import java
 
 
-def fake_java(home: Path, says: str) -> Path:
+def fake_java(home: Path, says: str, modules: str = "java.base@17") -> Path:
     """A Java home whose `java -version` prints a line as the real ones do, on stderr."""
     (home / "bin").mkdir(parents=True)
     executable = home / "bin" / "java"
-    executable.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    lists = f"if [ $1 = --list-modules ]; then echo '{modules}'; exit; fi"
+    executable.write_text(f"#!/bin/sh\n{lists}\necho '{says}' >&2\n")
     executable.chmod(0o755)
     return home
 
@@ -25,6 +27,7 @@ def no_java(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/bin")
     monkeypatch.setattr(java, "find_spec", lambda _: None)
+    monkeypatch.setattr(java, "installed_spark", lambda: InstalledSpark(version="3.5.9", scala="2.12"))
     monkeypatch.setattr(java.shutil, "which", lambda _: None)
 
 
@@ -64,6 +67,38 @@ def test_another_version_is_passed_over(tmp_path: Path, monkeypatch: pytest.Monk
     assert java.java_home() == tmp_path / "seventeen"
 
 
+@pytest.mark.parametrize(
+    ("spark", "major", "modules", "is_taken"),
+    [
+        ("3.5.6", 21, "", False),
+        ("4.0.2", 21, "", True),
+        ("4.0.2", 17, "", True),
+        ("4.0.2", 11, "", False),
+        ("4.1.0", 17, "", False),
+        ("4.1.0", 17, "jdk.incubator.vector@17.0.15", True),
+        ("4.3.0", 21, "java.base@21\njdk.incubator.vector@21", True),
+        ("4.3.0", 11, "jdk.incubator.vector@11", False),
+    ],
+)
+def test_each_spark_has_its_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: str, major: int, modules: str, is_taken: bool
+) -> None:
+    monkeypatch.setattr(java, "installed_spark", lambda: InstalledSpark(version=spark, scala="2.13"))
+    home = fake_java(tmp_path / "home", f'openjdk version "{major}.0.1"', modules)
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    if is_taken:
+        assert java.java_home() == home
+        return
+    with pytest.raises(
+        JavaNotFound, match=rf"Spark {spark} needs Java 17.*JAVA_HOME: Java {major}"
+    ) as caught:
+        java.java_home()
+    if spark >= "4.1":
+        assert "with the module jdk.incubator.vector" in caught.value.message
+        assert "apt install openjdk-17-jre-headless, or set JAVA_HOME" in caught.value.hint
+        assert ("without the module" in caught.value.message) == (major == 17)
+
+
 def test_none_at_all_lists_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "home", 'openjdk version "11.0.1"')))
     with pytest.raises(JavaNotFound, match="JAVA_HOME: Java 11 in") as caught:
@@ -76,5 +111,5 @@ def test_the_wheel_is_the_last_resort(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(java.shutil, "which", lambda _: None)
     home = java.java_home()
-    assert java.java_major(home / "bin" / "java") == java.JAVA_MAJOR
+    assert java.java_major(home / "bin" / "java") == 17
     assert os.access(home / "bin" / "java", os.X_OK)

@@ -128,7 +128,7 @@ def session(settings: SparkSettings) -> "SparkSession":
 
     Raises:
         SparkMissing: Spark is not installed.
-        JavaNotFound: Java 17 was not found.
+        JavaNotFound: a Java that Spark runs on was not found.
         OutputError: the warehouse is a folder, and Spark's default file system is not local.
         ClusterRefused: the executors of the cluster run another Spark or Python.
     """

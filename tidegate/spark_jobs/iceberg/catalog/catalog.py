@@ -22,7 +22,7 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG, MADE_FOR, installed_spark
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.java.jvm import call_java, java_classes, send_without_delay
@@ -87,10 +87,7 @@ class IcebergCatalog:
             self.java: Any = java_classes(spark)
             self.api: Any = self.java.org.apache.iceberg
             if spark.conf.get(prefix, None) is None:
-                raise OutputError(
-                    "the format iceberg needs the Iceberg runtime, which this Spark session does not have",
-                    "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
-                )
+                raise _no_runtime(spark.conf.get(MADE_FOR, None))
             self._catalog: Any = self._open(spark)
         self.texts = JavaTexts(self.java)
         self.files = TableFiles(spark)
@@ -291,3 +288,23 @@ class IcebergCatalog:
 def sql_name(name: TableName) -> str:
     """Return the name of a table in SQL."""
     return ".".join((CATALOG, *(f"`{part}`" for part in name)))
+
+
+def _no_runtime(made_for: str | None) -> OutputError:
+    """Return why a session has no Iceberg.
+
+    Args:
+        made_for: for which Spark a runtime is that is here; None where there is none.
+    """
+    here = installed_spark()
+    if made_for is None or here is None:
+        return OutputError(
+            "the format iceberg needs the Iceberg runtime, which this Spark session does not have",
+            "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
+        )
+    return OutputError(
+        f"the format iceberg needs a runtime for Spark {here.minor} with Scala {here.scala}, which Spark"
+        f" {here.version} is, and the one that is here is for {made_for}",
+        f"set iceberg.packages to Maven's iceberg-spark-runtime-{here.minor}_{here.scala}, or install the"
+        " Spark of the runtime: pip install 'pyspark<3.6'",
+    )
