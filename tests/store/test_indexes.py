@@ -18,10 +18,10 @@ from tests.worlds.world import World
 from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.job import UNFINISHED, WAITING, WRITING, JobState
 from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.launch_order import TURNS
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS
-from tidegate.scheduler.model.records.turn import TURNS
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.store.sql.open import open_sql_store

@@ -9,7 +9,7 @@ from tests.doubles.dump import dump
 from tests.worlds.tasks import TaskWorld
 from tests.worlds.world import World, at
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.records.turn import TURNS
+from tidegate.scheduler.model.launch_order import TURNS
 from tidegate.scheduler.tick import tick as tick_module
 from tidegate.scheduler.tick.due import is_anything_due
 from tidegate.scheduler.tick.unfinished import unfinished

@@ -37,12 +37,12 @@ from tidegate.domain.model import Priority
 from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.launch_order import TURNS
 from tidegate.scheduler.model.queue import queue_of
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.partitions_report import (
     PARTITIONS_REPORTS,
 )
-from tidegate.scheduler.model.records.turn import TURNS
 from tidegate.scheduler.model.records.watched import (
     WATCHED_FOLDERS,
     WATCHED_PARTITIONS,

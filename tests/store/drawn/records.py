@@ -9,6 +9,7 @@ from tests.worlds.samples import app, at, gauge
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Subscription
 from tidegate.scheduler.model.kind import Kind
+from tidegate.scheduler.model.launch_order import TURNS, Known, Turn
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
@@ -21,7 +22,6 @@ from tidegate.scheduler.model.records.partitions_report import (
 from tidegate.scheduler.model.records.session import SESSIONS, Session
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS, Specification
 from tidegate.scheduler.model.records.token import TOKENS, Role, Token
-from tidegate.scheduler.model.records.turn import TURNS, Known, Turn
 from tidegate.scheduler.model.records.watched import (
     WATCHED_FOLDERS,
     WATCHED_PARTITIONS,

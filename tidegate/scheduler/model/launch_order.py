@@ -19,12 +19,17 @@ The outbox has an order of its own (`offer_rank`): what is to end as a dead lett
 the others in launch order, pipelines before operations on tables, so that many of them delay no pipeline. A
 rejected request never reached the launcher, so it does not make its job a suspect; a job that was rejected
 goes after the others, and takes no place from them.
+
+Turns are the jobs that are still to be decided at an instant, in this order (`scheduler.tick.unfinished`).
 """
 
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
 from tidegate.domain.model import Priority
+from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.kind import Kind
 from tidegate.scheduler.model.reason import Reason
 
 PENALTIES: dict[Priority, timedelta] = {
@@ -88,3 +93,36 @@ def offer_rank(job: Job) -> str | None:
     if is_suspect(job):
         return f"1\x01{job.offers}\x01{job.id}"
     return f"2\x01{job.rejected > 0:d}{job.maintenance is not None:d}\x01{launch_rank(job)}"
+
+
+class Known(StrEnum):
+    """What is known of a decision before its turn, and would not be found again.
+
+    Attributes:
+        TIMED_OUT: an instance is discarded, though an upstream instance has ended at the instant since.
+        POSTPONED: an error has postponed it.
+    """
+
+    TIMED_OUT = "timed out"
+    POSTPONED = "postponed"
+
+
+class Turn(Value, kw_only=True):
+    """A job that is still to be decided at an instant.
+
+    Attributes:
+        job: its id.
+        at: the instant.
+        rank: its place in launch order.
+        queue: that it was read from; None for a job that was due itself.
+        known: None where the decision is made at its turn.
+    """
+
+    job: str
+    at: datetime
+    rank: str
+    queue: str | None = None
+    known: Known | None = None
+
+
+TURNS = Kind(name="turns", value=Turn, key=("job",), order=("rank", "job"), due="at")

@@ -19,10 +19,9 @@ from tidegate.scheduler.decision.constraints import COUNTING_RUNS
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Wait
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.launch_order import LaunchOrderKey, launch_order_key, launch_rank
+from tidegate.scheduler.model.launch_order import Known, LaunchOrderKey, Turn, launch_order_key, launch_rank
 from tidegate.scheduler.model.queue import needs_of, room_in
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.records.turn import Known, Turn
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.unfinished import END_COSTS, Budget, Going, Place, QueueHead

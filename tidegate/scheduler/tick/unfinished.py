@@ -19,7 +19,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.records.turn import TURNS, Turn
+from tidegate.scheduler.model.launch_order import TURNS, Turn
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 

@@ -15,6 +15,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import SUBSCRIPTIONS
 from tidegate.scheduler.model.kind import Key, Kind, whole
+from tidegate.scheduler.model.launch_order import TURNS
 from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_RECORDS
 from tidegate.scheduler.model.records.alert import ALERTS, INCIDENTS
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS, LATE_TOTALS
@@ -25,7 +26,6 @@ from tidegate.scheduler.model.records.partitions_report import PARTITIONS_REPORT
 from tidegate.scheduler.model.records.session import SESSIONS
 from tidegate.scheduler.model.records.specification import SPECIFICATIONS
 from tidegate.scheduler.model.records.token import TOKENS
-from tidegate.scheduler.model.records.turn import TURNS
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS, WATCHED_PARTITIONS
 from tidegate.scheduler.model.records.withheld import WITHHELD_EVENTS
 from tidegate.scheduler.model.records.withheld_publish import WITHHELD_PUBLISHES

@@ -5,13 +5,13 @@ from collections.abc import Collection
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, bindparam, func, select
 
 from tidegate.domain.model import Repair, Schedule
+from tidegate.scheduler.model.launch_order import Known, Turn
 from tidegate.scheduler.model.records.last_launch import LastLaunch
 from tidegate.scheduler.model.records.override import Override
 from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 from tidegate.scheduler.model.records.session import Session
 from tidegate.scheduler.model.records.specification import Specification
 from tidegate.scheduler.model.records.token import Role, Token
-from tidegate.scheduler.model.records.turn import Known, Turn
 from tidegate.scheduler.model.records.watched import WatchedFolder, WatchedPartition
 from tidegate.scheduler.model.records.withheld import CheckResult, WithheldEvent
 from tidegate.scheduler.store.sql.columns import Bytes, Codec, Coded, Instant, Json, Name
