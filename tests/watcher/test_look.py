@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.watcher.landing import NORTH, SOUTH, Landing
+from tidegate.domain.model import PartitionScheme
+from tidegate.domain.nearest_key import read_key
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS
+from tidegate.watcher import partitions
 
 SOUTHERN = "day=2026-03-09/region=south"
 
@@ -262,3 +265,30 @@ def test_a_file_that_spark_cannot_read_holds_its_partition_back(
     bad.unlink()
     landing.land("b.parquet", folder=SOUTHERN)
     assert landing.settled() == (SOUTH,)
+
+
+def test_a_look_reads_the_keys_of_new_folders_only(landing: Landing, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def read_and_count(scheme: PartitionScheme, values: dict[str, str]) -> object:
+        read.append("|".join(values.values()))
+        return read_key(scheme, values)
+
+    monkeypatch.setattr(partitions, "read_key", read_and_count)
+    for folder in ("day=2026-03-09/region=north", SOUTHERN):
+        landing.land("a.parquet", "1", folder)
+    landing.after()
+    assert sorted(read) == [NORTH, SOUTH]
+
+    landing.land("b.parquet", "1", "day=2026-03-08/region=north")
+    landing.land("b.parquet", "1", "day=2026-03-08/region=west")
+    shutil.rmtree(landing.root / SOUTHERN)
+    read.clear()
+    landing.after()
+    assert sorted(read) == ["2026-03-08|north", "2026-03-08|west"]
+
+    landing.land("a.parquet", "1", SOUTHERN)
+    read.clear()
+    assert landing.after() == ("2026-03-08|north",)
+    # What is in no partition is noted by each look.
+    assert sorted(read) == ["2026-03-08|west", SOUTH]

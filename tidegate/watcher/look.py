@@ -34,6 +34,7 @@ from tidegate.watcher.parquet import MAGIC, fault_of, tail_of
 from tidegate.watcher.partitions import (
     FILES_PER_PARTITION_MAX,
     FoundPartition,
+    ReadKeys,
     begins_later,
     partitions_of,
     waits_for,
@@ -150,11 +151,16 @@ class Place:
         options = options_of(watched.folder, self._spark_conf, self._options)
         return list_folder(watched.folder, dimensions, options)
 
-    def partitions(self, watched: Watched) -> tuple[dict[str, FoundPartition], list[str]]:
-        """Return the partitions of a watched folder that have files, and notes of what was left out."""
-        listing = self.listing(watched)
-        found = partitions_of(listing.files, watched.dataset.partitions, watched.watch, listing.notes)
-        return found, listing.notes
+    def partitions(
+        self, watched: Watched, read: ReadKeys | None = None
+    ) -> tuple[dict[str, FoundPartition], list[str]]:
+        """Return the partitions of a watched folder that have files, and notes of what was left out.
+
+        Args:
+            read: see `partitions_of`.
+        """
+        listing, scheme = self.listing(watched), watched.dataset.partitions
+        return partitions_of(listing.files, scheme, watched.watch, listing.notes, read), listing.notes
 
     def fault(self, watched: Watched, folder: str, names: Iterable[str]) -> str | None:
         """Return what is wrong with the first bad file of a partition; None if all are Parquet."""
@@ -197,6 +203,7 @@ class Look:
         self._seconds = seconds
         self._settling = Settling()
         self._known: dict[str, Files] | None = None
+        self._read: ReadKeys = {}
         self._problem: str | None = None
         self._noted: tuple[str, ...] = ()
 
@@ -211,7 +218,7 @@ class Look:
         return reported
 
     def _look(self, store: Store) -> tuple[str, ...]:
-        found, notes = self._place.partitions(self.watched)
+        found, notes = self._place.partitions(self.watched, self._read)
         if tuple(notes) != self._noted:
             self._noted = tuple(notes)
             for each in notes:

@@ -33,6 +33,9 @@ TEMPORARY = (
 )
 """How names end while a file is being written, in lower case. Readers see such files."""
 
+ReadKeys = dict[tuple[str, ...], str]
+"""The key of each partition's folder, by the names of the folders that lead to it."""
+
 
 @dataclass(slots=True)
 class FoundPartition:
@@ -51,16 +54,26 @@ class FoundPartition:
 
 
 def partitions_of(
-    files: Iterable[FoundFile], scheme: PartitionScheme | None, watch: Watch, notes: list[str]
+    files: Iterable[FoundFile],
+    scheme: PartitionScheme | None,
+    watch: Watch,
+    notes: list[str],
+    read: ReadKeys | None = None,
 ) -> dict[str, FoundPartition]:
-    """Return the partitions that have files, by key; what belongs to none is noted."""
+    """Return the partitions that have files, by key; what belongs to none is noted.
+
+    Args:
+        read: the keys that the look before has read, which are not read again; replaced by those of this one.
+    """
+    before: ReadKeys = {} if read is None else dict(read)
     found: dict[str, FoundPartition] = {}
     keys: dict[tuple[str, ...], str | None] = {}
     for file in files:
         if not is_data(file.name) and file.name != watch.marker:
             continue
         if file.folders not in keys:
-            keys[file.folders] = _key(file.folders, scheme, notes)
+            known = before.get(file.folders)
+            keys[file.folders] = _key(file.folders, scheme, notes) if known is None else known
         key = keys[file.folders]
         if key is None:
             continue
@@ -75,6 +88,9 @@ def partitions_of(
             partition.unfinished = min(partition.unfinished or file.name, file.name)
         else:
             partition.files[file.name] = (file.size, file.stamp)
+    if read is not None:
+        read.clear()
+        read.update({folders: key for folders, key in keys.items() if key is not None})
     return found
 
 
