@@ -17,7 +17,7 @@ from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampT
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.java.jvm import java_classes
+from tidegate.spark_jobs.java.jvm import expression_of, java_classes
 from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 NO_VALUE = "(null)"
@@ -108,7 +108,8 @@ def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) 
     """
     if len(keys) < 2 or not columns:
         return frame
-    java, jdf = java_classes(frame.sparkSession), cast(Any, frame)._jdf
+    spark, jdf = frame.sparkSession, cast(Any, frame)._jdf
+    java = java_classes(spark)
     plan = jdf.queryExecution().analyzed()
     arranged = _arranged(plan)
     if arranged is not None and arranged.nodeName() != SORT:
@@ -121,15 +122,17 @@ def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) 
     if arranged is None:
         none = java.scala.Option.empty()
         # PySpark's `hint` takes no columns.
-        made = plans.RebalancePartitions(to_seq([one.expr() for one in by]), plan, none, none)
+        made = plans.RebalancePartitions(to_seq([expression_of(spark, one) for one in by]), plan, none, none)
     elif arranged.references().subsetOf(plan.outputSet()):
         # Else Spark would sort by partition alone.
         order = arranged.order()
-        given = [one.asc().expr() for one in by] + [order.apply(n) for n in range(order.size())]
+        given = [expression_of(spark, one.asc()) for one in by] + [
+            order.apply(n) for n in range(order.size())
+        ]
         made = plans.Sort(to_seq(given), False, plan)
     else:
         return frame
-    return frame_of_plan(frame.sparkSession, made)
+    return frame_of_plan(spark, made)
 
 
 def _arranged(plan: Any) -> Any | None:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.spark_conf import CATALOGS, FIXED
 from tidegate.spark_jobs.errors import ProgramError
-from tidegate.spark_jobs.java.jvm import java_classes
+from tidegate.spark_jobs.java.jvm import of_plan
 
 OURS = frozenset(FIXED) | {
     "spark.sql.ansi.enabled",
@@ -108,8 +108,7 @@ def frame_in(spark: SparkSession, frame: DataFrame) -> DataFrame:
 
 def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
     """Return the frame of an analysed plan. PySpark has no API for that."""
-    java: Any = java_classes(spark)
-    return DataFrame(java.org.apache.spark.sql.Dataset.ofRows(spark._jsparkSession, plan), spark)
+    return DataFrame(of_plan(spark, plan), spark)
 
 
 def _has_stopped(spark: SparkSession) -> bool:

@@ -13,7 +13,7 @@ from pyspark.sql.functions import lit
 from tidegate.domain.model import SqlQuery
 from tidegate.domain.sql.parameters import OF_EVERY_RUN, wrong_values
 from tidegate.spark_jobs.errors import ProgramError
-from tidegate.spark_jobs.java.jvm import java_classes
+from tidegate.spark_jobs.java.jvm import java_classes, of_expression
 from tidegate.spark_jobs.programs.params import Params
 
 _NULLS = {"text": "StringType", "instant": "TimestampType", "number": "IntegerType"}
@@ -45,9 +45,7 @@ def _java_value(spark: SparkSession, name: str, value: Any) -> Any:
     if value is None and kind is not None:
         java: Any = java_classes(spark)
         type_ = getattr(java.org.apache.spark.sql.types.DataTypes, kind)
-        return java.org.apache.spark.sql.Column(
-            java.org.apache.spark.sql.catalyst.expressions.Literal(None, type_)
-        )
+        return of_expression(spark, java.org.apache.spark.sql.catalyst.expressions.Literal(None, type_))
     column: Any = lit(value)
     return column._jc
 
