@@ -93,12 +93,13 @@ def test_a_run_is_a_pod_with_the_image_the_variables_and_the_tables(
 ) -> None:
     import kubernetes_validate
     from dagster import DagsterInstance, job
-    from dagster._core.code_pointer import ModuleCodePointer
     from dagster._core.instance.config import dagster_instance_config
-    from dagster._core.launcher import LaunchRunContext
     from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
-    from dagster._serdes import ConfigurableClassData
     from dagster_k8s import K8sRunLauncher
+
+    from tidegate.dagster_defs.internals.instance import ConfigurableClassData
+    from tidegate.dagster_defs.internals.launching import LaunchRunContext
+    from tidegate.dagster_defs.internals.origins import ModuleCodePointer
 
     settings = list(yaml.safe_load_all((DEPLOY / "kubernetes/config.yaml").read_text()))[1]["data"]
     (tmp_path / "settings").mkdir()

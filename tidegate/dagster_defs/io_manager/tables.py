@@ -35,7 +35,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, SparkLost
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.publication.table import read
-from tidegate.spark_jobs.session.session import table_settings
+from tidegate.spark_jobs.session.table_settings import table_settings
 
 log = logging.getLogger(__name__)
 

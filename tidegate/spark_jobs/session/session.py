@@ -328,31 +328,3 @@ def forget_jvm() -> None:
             if hasattr(owner, name):
                 setattr(owner, name, None)
     sessions.clear()
-
-
-TABLE_SETTINGS: Mapping[str, str] = {
-    **{name: value for name, value in FIXED.items() if name.startswith("spark.sql.")},
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-}
-"""The settings that tables depend on, as far as a session that was started can change them."""
-
-
-@contextmanager
-def table_settings(spark: "SparkSession") -> Generator[None, None, None]:
-    """Give a session that a user has started the settings that tables depend on, while a block runs.
-
-    Tidegate's own session has them from its start. In a user's session they are set while Tidegate reads or
-    writes, and set back afterwards. The plan of a frame that the user's code has made keeps the time zone
-    that it was made with.
-    """
-    before = {name: spark.conf.get(name, None) for name in TABLE_SETTINGS}
-    try:
-        for name, value in TABLE_SETTINGS.items():
-            spark.conf.set(name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, value)
