@@ -104,8 +104,12 @@ def requests(name: str = "run") -> Requests:
     ]
 
 
+def always() -> bool:
+    return True
+
+
 def submit_together(runs: Runs, wanted: Requests) -> list[str | None]:
-    runs.create(wanted)
+    runs.create(wanted, always)
     return [runs.submit(request, tags) for request, tags in wanted]
 
 
@@ -198,7 +202,7 @@ def test_what_is_wrong_with_one_of_them_is_raised_when_it_is_submitted(world: Ho
     with instance_in(home, dict(KEPT)) as instance:
         runs, wanted = runs_of(instance, world), list(requests())
         wanted.insert(1, (RunRequest(run_key="wrong", job_name="no_such_job"), {}))
-        runs.create(wanted)
+        runs.create(wanted, always)
         for request, tags in wanted:
             if request.run_key == "wrong":
                 with pytest.raises(Exception, match="no_such_job"):
@@ -224,7 +228,7 @@ def test_runs_that_exist_are_neither_written_nor_queued_again(world: HostWorld, 
 def test_a_run_that_is_cancelled_before_it_is_queued_stays_so(world: HostWorld, home: Path) -> None:
     with instance_in(home, dict(KEPT)) as instance:
         runs, wanted = runs_of(instance, world), requests()
-        runs.create(wanted)
+        runs.create(wanted, always)
         cancelled = instance.get_run_by_id(run_id_of(wanted[1][0].run_key or ""))
         assert cancelled is not None
         instance.report_run_canceled(cancelled)
@@ -268,7 +272,7 @@ def test_with_a_file_for_each_run_they_are_created_by_themselves(
     with instance_in(tmp_path, {}) as instance:
         assert not writes_together(instance)
         runs = runs_of(instance, world)
-        runs.create(requests())
+        runs.create(requests(), always)
         assert not instance.get_runs()
         assert submit_together(runs, requests()).count(None) == 0
 

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from dagster import DagsterRunStatus, RunRequest, RunsFilter
 from dagster._core.test_utils import create_run_for_test
+from sqlalchemy.exc import OperationalError
 
 from tests.dagster_defs.host.world import HostWorld
-from tidegate.dagster_defs.existing.new_run import run_id_of
+from tidegate.dagster_defs.coordinator.run_rows import RunRows
+from tidegate.dagster_defs.existing.new_run import note_run, run_id_of
+from tidegate.dagster_defs.host import runs
 from tidegate.dagster_defs.host.runs import Runs
 from tidegate.dagster_defs.internals.remote_jobs import RUN_KEY_TAG
 from tidegate.scheduler.launch.active_host import LEASE
@@ -43,7 +46,7 @@ def test_a_host_that_loses_its_lease_launches_no_more(
 
     monkeypatch.setattr(host._steps, "launches", launches)
     monkeypatch.setattr(host._runs, "submit", submitted)
-    monkeypatch.setattr(host._runs, "create", lambda _: None)  # each by itself
+    monkeypatch.setattr(host._runs, "create", lambda *_: None)  # each by itself
     host.loop()
 
     assert len(world.runs(day)) == 1
@@ -72,6 +75,34 @@ def test_a_host_that_loses_its_lease_submits_nothing_of_what_it_has_created(
     assert [run.status for day in days for run in world.runs(day)] == [DagsterRunStatus.QUEUED] * 2
 
 
+def test_the_lease_is_renewed_while_many_runs_are_created(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, days = world.host(1), [world.report_day() for _ in range(4)]
+
+    def slow(*arguments: Any) -> None:
+        note_run(*arguments)
+        world.after += LEASE / 2
+
+    monkeypatch.setattr(runs, "note_run", slow)
+    host.loop()
+
+    assert [run.status for day in days for run in world.runs(day)] == [DagsterRunStatus.QUEUED] * 4
+
+
+def test_runs_that_cannot_be_created_together_are_created_one_by_one(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: Any) -> None:
+        raise OperationalError("INSERT", {}, Exception("database is locked"))
+
+    host, days = world.host(1), [world.report_day() for _ in range(2)]
+    monkeypatch.setattr(RunRows, "create", away)
+    host.loop()
+
+    assert [run.status for day in days for run in world.runs(day)] == [DagsterRunStatus.QUEUED] * 2
+
+
 @pytest.mark.parametrize("status", [DagsterRunStatus.QUEUED, DagsterRunStatus.NOT_STARTED])
 def test_a_host_that_is_active_again_makes_no_run_beside_that_of_a_dispatcher(
     world: HostWorld, monkeypatch: pytest.MonkeyPatch, status: DagsterRunStatus
@@ -81,7 +112,7 @@ def test_a_host_that_is_active_again_makes_no_run_beside_that_of_a_dispatcher(
     requested: dict[str, RunRequest] = {}
     with monkeypatch.context() as dispatcher:
         # It offers the same jobs; what Dagster makes of its requests is made below.
-        dispatcher.setattr(host._runs, "create", lambda _: None)
+        dispatcher.setattr(host._runs, "create", lambda *_: None)
         dispatcher.setattr(
             host._runs, "submit", lambda request, _: requested.update({key_of(request): request})
         )

@@ -9,6 +9,7 @@ is in the store, and a run that was created and not submitted is submitted at th
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import Event
 
@@ -227,8 +228,10 @@ class Host:
         active = self.active
         offered = list(self._steps.launches(store, LAUNCHES_PER_LOOP))
         ours = [(launch, request) for launch, request in offered if isinstance(request, RunRequest)]
-        if self._holds_since(store, active):
-            self._runs.create([(request, self._tags(request, launch)) for launch, request in ours])
+        with suppress(Exception):
+            # What fails here is met and handled again where they are submitted one by one.
+            tagged = [(request, self._tags(request, launch)) for launch, request in ours]
+            self._runs.create(tagged, lambda: self._holds_since(store, active))
         for launch, request in offered:
             if not self._holds_since(store, active):
                 # Another host or a dispatcher has been active, and offers the rest again.

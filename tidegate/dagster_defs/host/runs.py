@@ -10,7 +10,7 @@ What one loop launches is created together, and queued together where no place i
 (`coordinator.run_rows`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from dagster import (
@@ -110,11 +110,18 @@ class Runs:
         state = self._instance.get_instigator_state(sensor.get_remote_origin_id(), sensor.selector_id)
         return state is not None and state.status is InstigatorStatus.STOPPED
 
-    def create(self, requests: Sequence[tuple[RunRequest, Mapping[str, str]]]) -> None:
+    def create(
+        self, requests: Sequence[tuple[RunRequest, Mapping[str, str]]], may: Callable[[], bool]
+    ) -> None:
         """Create the runs of some requests together, where that is possible; `submit` them next.
 
         What is wrong with one of them is raised when it is submitted.
+
+        Args:
+            may: asked before each run is built, and before all are written: a hundred take so long on a busy
+                machine that the lease of the host has to be renewed meanwhile.
         """
+        self._created = {}
         self._created = self._by_sensors([request.run_key or "" for request, _ in requests])
         ours = [each for each in requests if run_id_of(each[0].run_key or "") not in self._created]
         coordinator = self._instance.run_coordinator
@@ -125,6 +132,8 @@ class Runs:
         context = self._workspace.create_request_context()
         runs, planned = list[DagsterRun](), list[EventLogEntry]()
         for request, tags in ours:
+            if not may():
+                return
             try:
                 noting = Noting(self._instance)
                 note_run(noting, *self._new_run(request, tags, context))
@@ -132,6 +141,8 @@ class Runs:
                 planned += noting.entries
             except Exception as error:  # noqa: BLE001 -- raised where the host handles it
                 self._created[run_id_of(request.run_key or "")] = error
+        if not may():
+            return
         with suppress(IntegrityError):
             # Created by another host at this moment, they are found one by one.
             created = RunRows(self._instance).create(runs, planned)
