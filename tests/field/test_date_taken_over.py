@@ -13,7 +13,7 @@ from tidegate.scheduler.commands.by_hand.force import force
 from tidegate.scheduler.commands.deployment.live import difference
 from tidegate.scheduler.explain.past.store_at import store_at
 from tidegate.scheduler.explain.why import explain
-from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.deployed import APPS, ScheduleState
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.tick.deadlines import sweep_deadlines
@@ -207,11 +207,13 @@ def test_why_and_late_jobs_name_the_date_and_the_deadline_counts_from_the_fire()
 
 
 def earlier(world: World) -> None:
-    """As a version before deployed it: it has no dates as keys, and its text does not say so."""
+    """As a version before deployed it: it has no dates as keys, its text does not say so, and no digest."""
     with world.store.transaction() as transaction:
         (state,) = transaction.schedules(refs=["a/s"])
         old = msgspec.structs.replace(state.spec, batching="coalesce")
         transaction.put_schedules([msgspec.structs.replace(state, spec=old)])
+        (app,) = transaction.records(APPS, name={"a"})
+        transaction.put_records(APPS, [msgspec.structs.replace(app, digest="")])
 
 
 def state_of(world: World) -> ScheduleState:
