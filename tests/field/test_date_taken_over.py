@@ -212,14 +212,13 @@ def earlier(world: World) -> None:
         (state,) = transaction.schedules(refs=["a/s"])
         old = msgspec.structs.replace(state.spec, batching="coalesce")
         transaction.put_schedules([msgspec.structs.replace(state, spec=old)])
-        (app,) = transaction.records(APPS, name={"a"})
-        transaction.put_records(APPS, [msgspec.structs.replace(app, digest="")])
+        apps = [msgspec.structs.replace(each, digest="") for each in transaction.records(APPS)]
+        transaction.put_records(APPS, apps)
 
 
 def state_of(world: World) -> ScheduleState:
     with world.store.reading() as reader:
-        (state,) = reader.schedules(refs=["a/s"])
-    return state
+        return reader.schedules(refs=["a/s"])[0]
 
 
 def test_deployed_schedules_get_it_without_a_reset_and_lose_no_date() -> None:
