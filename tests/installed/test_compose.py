@@ -15,7 +15,13 @@ import pytest
 from tests.installed.composed import Composed, run_lines
 from tests.installed.environment import PIP, clean_variables, lend_dependencies
 
-pytestmark = [pytest.mark.endurance, pytest.mark.dagster, pytest.mark.spark, pytest.mark.timeout(1800)]
+pytestmark = [
+    pytest.mark.endurance,
+    pytest.mark.dagster,
+    pytest.mark.spark,
+    pytest.mark.soak,
+    pytest.mark.timeout(1800),
+]
 
 NOT_OF_AN_IMAGE = ("useradd", "chown")
 """They would change this machine, so they are noted only."""
@@ -103,20 +109,13 @@ def publish(composed: Composed, client: httpx.Client, day: str, jobs: int) -> No
     composed.until(published, f"{day} is published")
 
 
-def test_a_run_passes_through_all_services(composed: Composed) -> None:
+def test_a_run_passes_through_all_services_and_each_comes_back(composed: Composed) -> None:
     with signed_on(composed) as client:
         publish(composed, client, "2025-06-01", 1)
-
-    for name, service in composed.services.items():
-        if name != "deploy":
-            composed.until(lambda each=service: each.is_healthy, f"{name} is healthy")
-            assert service.starts == 1 or name == "serve", service.log.read_text()
-
-
-@pytest.mark.soak
-def test_each_service_comes_back_and_the_next_run_passes(composed: Composed) -> None:
-    with signed_on(composed) as client:
-        publish(composed, client, "2025-06-01", 1)
+        for name, service in composed.services.items():
+            if name != "deploy":
+                composed.until(lambda each=service: each.is_healthy, f"{name} is healthy")
+                assert service.starts == 1 or name == "serve", service.log.read_text()
         for name, service in composed.services.items():
             if name == "deploy":
                 continue
