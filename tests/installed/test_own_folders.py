@@ -61,7 +61,7 @@ from tidegate.project.settings.settings import load_settings
 from tidegate.spark_jobs.session import session
 
 # Spark does not decide where modules are found, and its start would be most of the work.
-session._start = lambda _: MagicMock()
+session._start = lambda _: MagicMock(**{"sparkContext.uiWebUrl": None})
 job = build_definitions(location_of(load_settings())).get_implicit_global_asset_job_def()
 with DagsterInstance.ephemeral() as instance:
     result = job.execute_in_process(

@@ -2,7 +2,7 @@
 
 The limits are those of a publish of three data files into a table that exists, with a little room. A
 change that exceeds one has added a call for each file, a second look at a table, or an exception, of which
-PySpark asks a lot.
+PySpark asks a lot. Two of staging ask whether the program has arranged its rows, which is then kept.
 """
 
 from pathlib import Path
@@ -34,9 +34,9 @@ def die(*_: object) -> None:
 @pytest.mark.parametrize(
     ("write", "staging", "publishing"),
     only(
-        [("append", 100, 100), ("overwrite_partitions", 100, 116), ("full", 100, 116), ("merge", 110, 345)],
-        ("overwrite_partitions", 100, 116),
-        ("merge", 110, 345),
+        [("append", 102, 100), ("overwrite_partitions", 102, 116), ("full", 102, 116), ("merge", 112, 345)],
+        ("overwrite_partitions", 102, 116),
+        ("merge", 112, 345),
     ),
 )
 def test_a_publish_calls_the_jvm_no_more_often_than_this(

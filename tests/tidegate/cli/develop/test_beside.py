@@ -195,7 +195,7 @@ def test_without_anything_the_workspace_is_ours_and_theirs_is_asked_for(acme: Pa
 
     assert of_workspace(acme) == ["tidegate"]
     assert "add your own code location to workspace.yaml" in by_hand(result)
-    assert "add to the dependencies of the project: tidegate==" in by_hand(result)
+    assert "add to the dependencies of the project: tidegate" in by_hand(result)
 
 
 @pytest.mark.parametrize("text", ["load_from: [{python_file: jobs.py}]\n", "{}\n", "grpc: 1\n"])
