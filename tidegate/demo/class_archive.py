@@ -55,7 +55,8 @@ def _work(folder: Path) -> None:
     """Run a small workload that covers what a run does, and end the JVM, which writes the archive."""
     from pyspark.sql import functions as sf
 
-    from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG, IcebergSettings
+    from tidegate.domain.model.dataset import CATALOG
+    from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
     spark = session(

@@ -15,6 +15,7 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.without_spark import leave_one_snapshot
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
@@ -22,7 +23,6 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg import output as iceberg
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED
 from tidegate.spark_jobs.publication.table import Publication, read
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.domain.model.dataset import CATALOG
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.iceberg.other_catalogs import metastore_options, other_catalog
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, ORPHANS, REWRITE, Later, Yard
 from tidegate.domain.maintenance.reported import Ending
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.spark_jobs.maintenance.listing import list_tables
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak]  # of other catalogs: test_races.py

@@ -15,10 +15,10 @@ from tests.spark_jobs.iceberg.house import House
 from tests.spark_jobs.without_spark import append, plain_table
 from tidegate.domain.maintenance.reported import Ended, Health
 from tidegate.domain.model import HealthRules, Operation
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.spark_jobs.commit.clock import SystemClock
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.measuring import measure
 from tidegate.spark_jobs.maintenance.operation import run_operation

@@ -19,13 +19,13 @@ from weakref import WeakKeyDictionary
 
 from dagster import DagsterType, Field, deserialize_value
 
+from tidegate.dagster_defs.definitions.catalog_facts import TABLE_NAME
 from tidegate.dagster_defs.internals import repeated_work
 from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
 
 SCHEMAS_KEPT = 1_000
 """Different schemas of ops. Those of programs are all the same."""
 
-TABLE_NAME = "dagster/table_name"
 
 SNAPSHOT = '{"__class__": "ExternalRepositoryData"'
 """The beginning of a snapshot; an error has another one, and is not kept."""

@@ -18,11 +18,12 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.catalog.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG, MADE_FOR, installed_spark
+from tidegate.spark_jobs.iceberg.catalog.runtime import MADE_FOR, installed_spark
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.java.jvm import call_java, java_classes, send_without_delay

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.iceberg.catalog.options import with_defaults
 
-CATALOG = "tidegate"
-"""The name under which Spark knows the catalog, as in `SELECT * FROM tidegate.flights.delays`."""
 RUNTIME_WHEEL = "snowpark_connect_deps_iceberg"
 RUNTIME_NAME = "iceberg-spark-runtime"
 JAR_PROPERTIES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")

@@ -14,11 +14,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import AnalysisException
 from pyspark.sql import SparkSession
 
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.iceberg.catalog.catalog import NO_TABLE, IcebergCatalog, catalog_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.half_done import mend_version_hint
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.java.jvm import java_classes

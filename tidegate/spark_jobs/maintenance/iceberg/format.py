@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 
 from tidegate.domain.maintenance.reported import Health
 from tidegate.domain.model import HealthRules, Operation
+from tidegate.domain.model.dataset import CATALOG
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
-from tidegate.spark_jobs.iceberg.catalog.runtime import CATALOG
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import expire_snapshots
 from tidegate.spark_jobs.maintenance.iceberg.health import measure_iceberg
