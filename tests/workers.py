@@ -9,10 +9,10 @@ built for all of them are taken together.
 
 import os
 import threading
-import time
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from time import monotonic, sleep  # by name: a test that replaces one in its module does not reach the watch
 from typing import Any
 
 import pytest
@@ -115,7 +115,7 @@ class Limits:
 
     def begin(self, item: Any, settings: Any) -> None:
         """Note when the time of a test is up; pytest-timeout calls its `cancel_timeout` at its end."""
-        self._running = time.monotonic() + settings.timeout, item, settings
+        self._running = monotonic() + settings.timeout, item, settings
         item.cancel_timeout = self.cancel
         if not self._thread.ident:
             self._thread.start()
@@ -126,9 +126,9 @@ class Limits:
 
     def _watch(self) -> None:
         while True:
-            time.sleep(self._look_seconds)
+            sleep(self._look_seconds)
             running = self._running
-            if running is not None and time.monotonic() > running[0]:
+            if running is not None and monotonic() > running[0]:
                 self._end(*running[1:])
 
 

@@ -101,10 +101,16 @@ def test_the_rest_goes_on(project: Project, table: str, column: str, where: str)
     assert f"row {key} of {table}" in project.run_with_errors("commits", "fsck", exit_code=1)
 
 
-def test_a_deployment_repairs_what_it_deploys(project: Project) -> None:
-    damage("schedules", "spec", "ref = 'sales/report_daily'")
+@pytest.mark.parametrize(
+    ("table", "where"), [("schedules", "ref = 'sales/report_daily'"), ("apps", "name = 'sales'")]
+)
+@pytest.mark.parametrize("change", [False, True], ids=["nothing", "it"])
+def test_a_deployment_repairs_what_it_deploys(project: Project, table: str, where: str, change: bool) -> None:
+    damage(table, "spec", where)
+    if change:
+        project.edit("0 6 * * *", "0 7 * * *")
     project.run("deploy", "--yes")
-    assert "of schedules" not in project.run_with_errors("doctor", exit_code=1)
+    assert f"of {table}" not in project.run_with_errors("doctor", exit_code=1)
 
 
 def test_a_job_of_a_damaged_schedule_waits_until_the_row_is_back(project: Project) -> None:

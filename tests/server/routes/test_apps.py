@@ -256,7 +256,7 @@ def test_an_app_without_a_text_is_deployed_once_more(server: Served):
     with server.store.transaction() as transaction:
         (app,) = transaction.records(APPS)
         transaction.put_records(
-            APPS, [msgspec.structs.replace(app, app=msgspec.structs.replace(app.app, written={}))]
+            APPS, [msgspec.structs.replace(app, app=msgspec.structs.replace(app.app, written={}), digest="")]
         )
 
     problem(server.client.get(APP), 409)

@@ -68,8 +68,12 @@ def deploy(
     """
     advance_before(transaction, now)
 
+    def compare_with(known: Digests | None) -> Compared:
+        return compared(transaction, wanted, update_schedules=update_schedules, scope=scope, digests=known)
+
     def compare_now() -> Compared:
-        return compared(transaction, wanted, update_schedules=update_schedules, scope=scope, digests=digests)
+        found = compare_with(digests)
+        return compare_with(None) if found.changes.empty and found.changes.same else found
 
     changes, deployed, _ = compare_now()
     if not changes.taken and (is_away(transaction, now) or has_missed(transaction)):

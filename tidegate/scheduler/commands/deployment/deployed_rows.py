@@ -4,7 +4,8 @@
     another digest, none, or an app that is not wanted         ──► it is read
 
 A deployment writes the digest beside the app (`stored_digest`), and whatever else writes specifications takes
-it away. An app with overrides is read: what a deployment does to them depends on its rows.
+it away. An app with overrides is read: what a deployment does to them depends on its rows. A deployment without
+a change reads everything: it repairs rows that cannot be read (`tidegate doctor`), which the digest does not know.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -71,8 +72,9 @@ class DeployedRows:
             found = [state for name in others for state in rows.schedules(app=name)]
         read = _whole(rows, others, found)
         self._states = {state.ref: state for state in found}
+        # An app whose row cannot be read has a header and no text: it is deployed like a new one.
         self.apps: Mapping[str, App] = {
-            name: app if (app := same.get(name)) is not None else read[name] for name in names or read
+            name: app for name in names or read if (app := same.get(name) or read.get(name)) is not None
         }
 
     def states(self, refs: Iterable[str]) -> dict[str, ScheduleState]:
@@ -99,12 +101,12 @@ def _whole(rows: Rows, names: Collection[str] | None, states: Iterable[ScheduleS
 
 
 def deployed_rows(
-    reader: EngineReader, wanted: Mapping[str, App], digests: Digests = NO_DIGESTS
+    reader: EngineReader, wanted: Mapping[str, App], digests: Digests | None = NO_DIGESTS
 ) -> DeployedRows:
     """Return the rows of a comparison with wanted apps.
 
     Args:
-        digests: of wanted apps, by name, as far as they are known.
+        digests: of wanted apps, by name, as far as they are known; None: read every app.
     """
     headers = reader.app_headers()
     overridden = {each.app for each in reader.records(OVERRIDES)}
@@ -112,7 +114,7 @@ def deployed_rows(
     same: dict[str, App] = {}
     for header in headers:
         app = placed.get(header.name)
-        if app is None or not header.digest or header.name in overridden:
+        if app is None or digests is None or not header.digest or header.name in overridden:
             continue
         known = digests.get(header.name) if app is wanted[header.name] else None
         if header.digest == (known or content_digest(app)):

@@ -71,12 +71,12 @@ def compared(
     *,
     update_schedules: bool = True,
     scope: Scope = WHOLE,
-    digests: Digests = NO_DIGESTS,
+    digests: Digests | None = NO_DIGESTS,
 ) -> Compared:
     """Return the difference that a deployment of `wanted` would make, with what it was compared with.
 
     Args:
-        digests: of wanted apps, by name, as far as they are known.
+        digests: of wanted apps, by name, as far as they are known; None: read every app.
     """
     headers = reader.app_headers()
     owners = {each.name: each.project for each in headers}

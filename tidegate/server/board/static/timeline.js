@@ -23,6 +23,7 @@
   let data = null;
   let domain = null;
   let settling = 0;
+  let loads = 0;
 
   const escaped = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
   const at = (text) => Date.parse(text);
@@ -215,10 +216,13 @@
   }
 
   async function load() {
+    const number = ++loads;
     const answer = await fetch(`${root.dataset.source}?${asked}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return;
+    const found = answer.ok && (await answer.json());
+    if (!found || number !== loads) return; // a later question has been asked
+    // What was moved while the answer was under way stays moved.
     const before = data && domain.map((ms) => ms - at(data.at));
-    data = await answer.json();
+    data = found;
     const near = narrow.matches && !asked.has("from");
     domain = before ? before.map((ms) => ms + at(data.at)) : near ? [at(data.at) - 5 * HOUR, at(data.at) + 7 * HOUR] : [at(data.start), at(data.end)];
     root.querySelector(".tl-legend").hidden = root.querySelector("#tl-move").hidden = false;
