@@ -4,8 +4,8 @@
     another digest, none, or an app that is not wanted         ──► it is read
 
 A deployment writes the digest beside the app (`stored_digest`), and whatever else writes specifications takes
-it away. An app with overrides is read: what a deployment does to them depends on its rows. A deployment without
-a change reads everything: it repairs rows that cannot be read (`tidegate doctor`), which the digest does not know.
+it away. An app with overrides is read: what a deployment does to them depends on its rows. A deployment
+without a change reads everything, for it repairs rows that cannot be read, which a digest does not show.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
