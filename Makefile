@@ -5,7 +5,10 @@ MINUTES ?= 10
 EFFORT ?= 5
 # `make test DAGSTER=1.13.0` tests with that Dagster, in an environment of its own.
 DAGSTER ?=
-VENV := .venv$(if $(DAGSTER),-dagster-$(DAGSTER))
+# `make test SPARK=4` runs what needs no Iceberg with the Spark of requirements-spark4.lock, in another one.
+SPARK ?=
+SPARK_LOCK := $(if $(SPARK),requirements-spark$(SPARK).lock)
+VENV := .venv$(if $(DAGSTER),-dagster-$(DAGSTER))$(if $(SPARK),-spark-$(SPARK))
 BIN := $(VENV)/bin
 # The last number of Dagster's integrations is the same: 0.29.27 is of 1.13.27.
 PATCH := $(lastword $(subst ., ,$(DAGSTER)))
@@ -33,7 +36,7 @@ dev: $(VENV)/stamp ## run Dagster on the project, with its UI; redeploys when th
 check: $(VENV)/stamp ## format, lint, types of what has changed, imports and the fast tests; about a minute
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; some twenty minutes on two cores; DAGSTER=1.13.N tests with that version
+test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; some twenty minutes on two cores; DAGSTER=1.13.N tests with that version, SPARK=4 with that Spark
 	@$(MAKE) --no-print-directory -j2 every static TYPES=--all
 
 bench: $(VENV)/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
@@ -42,7 +45,7 @@ bench: $(VENV)/stamp ## measure, each figure beside its reference; ARGS="--short
 coverage: $(VENV)/stamp ## every line and branch of the pure modules is run by a cheap test; ten minutes
 	$(BIN)/python -m tests.pure_coverage
 
-soak: $(VENV)/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
+soak: $(VENV)/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), SPARK=4, then fresh seeds for MINUTES=n (10)
 	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
 
 docs: $(VENV)/stamp ## build the site of the documentation in build/site; a broken link is an error
@@ -66,14 +69,16 @@ screenshots: $(VENV)/stamp ## take the pictures in docs/images from a real Dagst
 vendor: $(VENV)/stamp ## fetch the fonts and the library of the board from the npm registry again, and check their hashes
 	$(BIN)/python -m tests.vendored
 
-lock: ## resolve pyproject.toml again into requirements.lock
+lock: ## resolve pyproject.toml again into requirements.lock, and the newest Spark 4 into requirements-spark4.lock
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
 	&& "$$folder/bin/pip" install -q --disable-pip-version-check $(UV) \
 	&& "$$folder/bin/uv" pip compile pyproject.toml --all-extras --group dev --python-version 3.11 --universal \
-	   --generate-hashes --no-strip-extras --upgrade --no-header --no-emit-index-url -q -o requirements.lock
+	   --generate-hashes --no-strip-extras --upgrade --no-header --no-emit-index-url -q -o requirements.lock \
+	&& echo 'pyspark>=4,<5' | "$$folder/bin/uv" pip compile - --python-version 3.11 --universal \
+	   --generate-hashes --upgrade --no-header --no-annotate --no-emit-index-url -q -o requirements-spark4.lock
 
 clean: ## remove the environment and every cache; data and the store stay
-	rm -rf .venv .venv-dagster-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+	rm -rf .venv .venv-dagster-* .venv-spark-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 static: style types
@@ -105,12 +110,13 @@ browser: $(VENV)/stamp
 archive: $(VENV)/stamp
 	$(BIN)/python -m tidegate.demo.class_archive
 
-$(VENV)/stamp: requirements.lock pyproject.toml
+$(VENV)/stamp: requirements.lock pyproject.toml $(SPARK_LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
 	|| { echo 'error: Python 3.11 to 3.13 is needed; name one with: make PYTHON=python3.11'; exit 1; }
 	@echo 'setting up $(VENV) (once; some minutes)'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -r requirements.lock
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
+	@$(if $(SPARK),$(BIN)/pip install -q --disable-pip-version-check --no-deps -r $(SPARK_LOCK))
 	@$(if $(DAGSTER),$(BIN)/pip install -q --disable-pip-version-check --no-deps $(DAGSTERS))
 	@touch $@

@@ -92,6 +92,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Its JVMs live for seconds or minutes: started for that, they need a third of the processor time.
     """
+    # The other marks are in pyproject.toml; this one comes with its rule.
+    config.addinivalue_line("markers", tiers.ICEBERG_MARK)
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     databases.open_quickly()
@@ -242,7 +244,8 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     context: Any = started.sparkContext
     files = java_classes(started).org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
     files.setWriteChecksum(False)
-    java_classes(started).java.lang.Class.forName("org.apache.iceberg.spark.SparkCatalog")
     tally.take_part("Spark")
-    tally.take_part("Iceberg")
+    if tiers.has_iceberg():
+        java_classes(started).java.lang.Class.forName("org.apache.iceberg.spark.SparkCatalog")
+        tally.take_part("Iceberg")
     return started

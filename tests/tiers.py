@@ -3,10 +3,12 @@
 A test carries the marks of what it needs; one without any is fast, and gets that mark here. So
 `pytest -m fast` is what `make check` runs, and `pytest -m "store and not endurance"` says what it means.
 Workers take whole files, the files with the longest tests first: then no worker has a long one
-left when the others are done. Tests with the mark `soak` do not run before `tests.effort` is more than 1.
+left when the others are done. Tests with the mark `soak` do not run before `tests.effort` is more than 1,
+and those with the mark `iceberg` only with a Spark for which Iceberg's runtime is installed.
 """
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -33,19 +35,37 @@ def is_left_out(path: Path, expression: str) -> bool:
 
 
 SOAK = "soak"
+ICEBERG = "iceberg"
+ICEBERG_MARK = f"{ICEBERG}: has tables of Iceberg; left out with a Spark for which no runtime is installed"
+"""A test whose name, parameter or folder says so counts as marked."""
+
+
+@lru_cache(maxsize=1)
+def has_iceberg() -> bool:
+    """Return whether the installed Spark has a runtime of Iceberg: `make test SPARK=4` has none."""
+    from tidegate.spark_jobs.iceberg.catalog.runtime import is_present
+
+    return is_present("", {})
+
+
+def needs_iceberg(item: pytest.Item) -> bool:
+    """Return whether a test has tables of Iceberg."""
+    return ICEBERG in item.nodeid or item.get_closest_marker(ICEBERG) is not None
 
 
 def take_out(items: list[pytest.Item], expression: str = "", *, effort: float = EFFORT) -> list[pytest.Item]:
     """Take out, and return, the tests that prove something again, unless the effort is more than usual.
 
-    So are tests with Hypothesis where the option -m does not want them: if Hypothesis sees one, it looks for
-    constants in every module that is loaded, for one or two seconds.
+    So are tests of Iceberg where the installed Spark has none, and tests with Hypothesis where the option -m
+    does not want them: if Hypothesis sees one, it looks for constants in every module that is loaded, for one
+    or two seconds.
     """
     unwanted = is_without_hypothesis(expression)
     out = [
         item
         for item in items
         if (effort <= 1 and item.get_closest_marker(SOAK))
+        or (needs_iceberg(item) and not has_iceberg())
         or (unwanted and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj))
     ]
     if out:

@@ -51,7 +51,7 @@ class JavaNotFound(SparkJobError):
 
 
 class ClusterRefused(SparkJobError):
-    """A Spark cluster cannot run what its driver runs: another Spark or Python, or no task at all."""
+    """A Spark cluster does not answer, or does not run what its driver runs: another Spark or Python."""
 
 
 class ProgramError(SparkJobError):

@@ -79,6 +79,19 @@ def imports(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
     import fares_of_nobody  # noqa: F401 # pyright: ignore[reportMissingImports]
 
 
+def imports_in_a_row(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
+    from pyspark.sql import functions as sf
+
+    def fare(city: str) -> str:
+        import fares_of_nobody  # noqa: F401 # pyright: ignore[reportMissingImports]
+
+        return city
+
+    raw = inputs["raw"]
+    assert raw is not None
+    return raw.withColumn("city", sf.udf(fare)("city"))
+
+
 def names_a_column(spark: SparkSession, inputs: Inputs, params: Any) -> Any:
     raw = inputs["raw"]
     assert raw is not None
@@ -130,6 +143,13 @@ ROWS = [
     ("raises", ("ValueError: no fares (test_breaks.py:",)),
     ("raises_in_a_row", ("ValueError: invalid literal for int() with base 10: 'sf' (test_breaks.py:",)),
     ("imports", ("ModuleNotFoundError: No module named 'fares_of_nobody' (test_breaks.py:",)),
+    (
+        "imports_in_a_row",
+        (
+            "ModuleNotFoundError: No module named 'fares_of_nobody'. Executors have the project's packages;"
+            " what else they need: tidegate docs spark (test_breaks.py:",
+        ),
+    ),
     ("names_a_column", ("`citi`", "`city`", "(test_breaks.py:")),
 ]
 

@@ -25,6 +25,7 @@ from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.jvm import send_without_delay
 from tidegate.spark_jobs.session.executors import check_executors
 from tidegate.spark_jobs.session.java import java_home
+from tidegate.spark_jobs.session.masters import require_answer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -130,7 +131,7 @@ def session(settings: SparkSettings) -> "SparkSession":
         SparkMissing: Spark is not installed.
         JavaNotFound: a Java that Spark runs on was not found.
         OutputError: the warehouse is a folder, and Spark's default file system is not local.
-        ClusterRefused: the executors of the cluster run another Spark or Python.
+        ClusterRefused: the master does not answer, or executors run another Spark or Python.
     """
     with _lock:
         known = sessions.get(os.getpid())
@@ -260,8 +261,9 @@ def _start(settings: SparkSettings) -> "SparkSession":
     with needs_spark():
         from pyspark.sql import SparkSession
 
-    os.environ["JAVA_HOME"] = str(java_home())
     conf, master = properties(settings), _master(settings)
+    require_answer(master)
+    os.environ["JAVA_HOME"] = str(java_home())
     # Workers must use this Python, not the first one in the PATH. On other machines its path may differ.
     _set_variable("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     _set_variable("PYSPARK_DRIVER_PYTHON", sys.executable)

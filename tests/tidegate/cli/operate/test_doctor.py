@@ -122,6 +122,7 @@ def test_it_says_what_is_wrong_with_a_project(project: Project, monkeypatch: pyt
         "engine": "wrong",
         "version": "ok",
         "Dagster's database": "wrong",
+        "Spark": "ok",
     }
 
 

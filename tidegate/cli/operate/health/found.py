@@ -14,6 +14,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from tidegate.cli.operate.health.clusters import spark_findings
 from tidegate.cli.operate.health.findings import (
     Engine,
     Finding,
@@ -75,6 +76,7 @@ def findings(
         found += withheld_findings(work, now) if thorough else []
         hosted = engine.host is not None and engine.host.holds(now)
     found += dagster_findings(state, now, hosted=hosted)
+    found += spark_findings(settings) if thorough else []
     return found + list(second_set(state)), work
 
 
