@@ -77,6 +77,10 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
         "newest failed jobs of a schedule",
         lambda tx: tx.jobs(schedules=["a/s"], states=[JobState.FAILED], limit=10),
     ),
+    (
+        "newest failed jobs of an app",
+        lambda tx: tx.jobs(apps=["a"], states=[JobState.FAILED], limit=10),
+    ),
     ("next page of schedules", lambda tx: tx.schedules(app="a", after="a/s", limit=10)),
     ("next page of all schedules", lambda tx: tx.schedules(after="a/s", limit=10)),
     ("next page of jobs", lambda tx: tx.jobs(before=(NOON, "j"), limit=10)),

@@ -73,8 +73,16 @@ def list_jobs(asked: Asked) -> list[Job]:
         queued = RunState.QUEUED in asked.wanted["run_state"]
         active = (JobState.LAUNCHED, JobState.PENDING_LAUNCH) if queued else (JobState.LAUNCHED,)
         states = active if None in states else tuple(each for each in active if each in states)
+    elif None in states and asked.apps is not None and len(asked.apps) == 1 and _is_of_app(asked):
+        # An index has the jobs of an app in their order, those of each state by themselves.
+        states = tuple(JobState)
     jobs = [job for state in dict.fromkeys(states) for job in _newest(asked, state)]
     return public_jobs(asked.reader, jobs)
+
+
+def _is_of_app(asked: Asked) -> bool:
+    """Return whether no other filter has an index of its own."""
+    return not {"schedule", "reason", "maintenance"} & asked.wanted.keys()
 
 
 def _newest(asked: Asked, state: JobState | None) -> Iterator[engine.Job]:

@@ -11,6 +11,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.answers import Count, Counts, Damage
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Stored, as_held
+from tidegate.scheduler.store.sql.event_statements import unindexed
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements.queries import UNREADABLE, Statement
 from tidegate.scheduler.store.sql.totals import EVENTS, JOBS, LAUNCHES, RUNS, TotalReader
@@ -23,7 +24,11 @@ SCHEDULES = (
 )
 DEAD_LETTERS = (
     select(_JOBS.app, literal(""), func.count())
-    .where(_JOBS.state == JobState.FAILED, _JOBS.reason == Reason.F_LAUNCH, _JOBS.maintenance.is_(None))
+    .where(
+        unindexed(_JOBS.state) == JobState.FAILED,
+        _JOBS.reason == Reason.F_LAUNCH,
+        _JOBS.maintenance.is_(None),
+    )
     .group_by(_JOBS.app)
     .order_by(_JOBS.app)
 )

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    case,
     exists,
     func,
     literal_column,
@@ -90,7 +91,7 @@ def _in_page(arrived: ColumnElement[Any], id: ColumnElement[Any]) -> tuple[Colum
     return arrived >= SINCE, arrived <= UNTIL, or_(arrived < UNTIL, id < BEHIND)
 
 
-def _unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return a column as no index has it.
 
     SQLite does not know how many rows match, and would choose an index of too many.
@@ -138,7 +139,7 @@ def _of_delivery(shape: Shape, of: Any, *, found_already: bool = False) -> list[
     """
     found: list[ColumnElement[bool]] = []
     if shape.schedule:
-        schedule = _unindexed(of.schedule) if found_already else of.schedule
+        schedule = unindexed(of.schedule) if found_already else of.schedule
         found.append(schedule == bindparam("schedule"))
     elif shape.apps:
         found.append(among(shape.dialect, _app(shape.dialect, of.schedule), "apps"))
@@ -173,8 +174,12 @@ def _left(shape: Shape, of: Any) -> list[ColumnElement[bool]]:
 
 
 def _became(shape: Shape, of: Any) -> list[ColumnElement[bool]]:
-    """Return the condition on a delivery, joined with its job, that has the outcome and the reason."""
-    in_job = and_(of.reason.is_(None), _J.id.is_not(None), *_in_state(shape))
+    """Return the condition on a delivery, joined with its job, that has the outcome and the reason.
+
+    The job is judged within a CASE, which no index answers: SQLite would begin at all jobs of the state.
+    """
+    matches = case((and_(_J.id.is_not(None), *_in_state(shape)), 1), else_=0) == 1
+    in_job = and_(of.reason.is_(None), matches)
     return [or_(in_job, and_(*_left(shape, of)))] if shape.discarded else [in_job]
 
 
@@ -182,7 +187,7 @@ def _became(shape: Shape, of: Any) -> list[ColumnElement[bool]]:
 def of_events(shape: Shape) -> Statement:
     """Return the query for events by the filters on the event alone."""
     # Of one partition there are few, and an index has them in no order.
-    arrived = _unindexed(_E.arrived) if shape.partition else _E.arrived
+    arrived = unindexed(_E.arrived) if shape.partition else _E.arrived
     return _newest(
         select(_E.arrived, _E.id).where(*_of_event(shape), *_in_page(arrived, _E.id)), arrived, _E.id
     )
@@ -197,7 +202,7 @@ def among_newest_events(shape: Shape) -> Statement:
     if shape.key and shape.partition:
         # See `of_events`.
         looked_at = looked_at.where(_E.partition == bindparam("partition"))
-        looked_at = looked_at.where(*_in_page(_unindexed(_E.arrived), _E.id))
+        looked_at = looked_at.where(*_in_page(unindexed(_E.arrived), _E.id))
     else:
         looked_at = looked_at.where(*_in_page(_E.arrived, _E.id))
         looked_at = looked_at.order_by(_E.arrived.desc(), _E.id.desc()).limit(LOOKED_AT)
@@ -302,7 +307,7 @@ def newest_of_keys(*, partition: bool) -> Statement:
     following = select(func.min(_E.key)).where(_E.key > found.c.key, _E.key <= last)
     step = select(following.scalar_subquery().correlate(found)).where(found.c.key.is_not(None))
     found = found.union_all(step)
-    arrived = _unindexed(_E.arrived) if partition else _E.arrived
+    arrived = unindexed(_E.arrived) if partition else _E.arrived
     newest = select(_E.arrived).where(_E.key == found.c.key, *_in_page(arrived, _E.id))
     if partition:
         newest = newest.where(_E.partition == bindparam("partition"))

@@ -98,7 +98,12 @@ def _with_hashes(dialect: str) -> Statement:
 class JobReader(FilteredQueries):
     def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
         # An index has the jobs of one value in order; of a list all would be sorted to find the newest.
-        alone = ("apps",) if wanted.get("limit") is None else ("schedules", "states")
+        alone = ("schedules", "states")
+        if wanted.get("limit") is None:
+            alone = ("apps",)
+        elif wanted.get("states") is not None and wanted.get("schedules") is None:
+            # In each state those of an app are in order.
+            alone = ("apps", "states")
         hashes = wanted.pop("hashes", None)
         if hashes is not None:
             query, given = _with_hashes(self._dialect), listed(self._dialect, hashes)

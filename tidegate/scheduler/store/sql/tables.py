@@ -123,6 +123,7 @@ partial_index(
     events.c.key,
     events.c.partition,
     events.c.arrived,
+    events.c.id,
     where=events.c.partition.is_not(None),
 )
 partial_index(
@@ -238,7 +239,7 @@ partial_index(
     where=jobs.c.scheduled_at.is_not(None),
 )
 # It has all that the jobs are counted by, in order: the table itself is not read for that.
-Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.reason, jobs.c.opened_at)
+Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.opened_at, jobs.c.id, jobs.c.reason)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
 # It has all that the jobs of a span of time are counted by.
