@@ -16,7 +16,7 @@ from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
 SPAN = timedelta(days=14)
-"""The jobs were opened within this time before the last of them."""
+"""The jobs were opened within this time, unless another is given."""
 
 ENDS: Sequence[tuple[JobState, Reason | None]] = (
     (JobState.SUCCEEDED, None),
@@ -40,11 +40,12 @@ class Past(Value, kw_only=True):
     entries: tuple[Entry, ...]
 
 
-def fill(store: Store, schedules: int, jobs: int) -> str:
+def fill(store: Store, schedules: int, jobs: int, span: timedelta = SPAN) -> str:
     """Write jobs, of which those of the first events wait, and return one that waits.
 
     Args:
         schedules: how many are deployed; half of them are on data and have jobs.
+        span: they were opened within this time before now.
     """
     now = datetime.now(UTC)
     with store.transaction() as transaction:
@@ -53,11 +54,11 @@ def fill(store: Store, schedules: int, jobs: int) -> str:
     with store.reading() as reader:
         waiting = reader.jobs()
     finished = jobs - len(waiting)
-    every = SPAN / finished
+    every = span / finished
     for first in range(0, finished, PAGE):
         numbers = range(first, min(first + PAGE, finished))
         _write(
-            store, [_past(waiting[0], each, schedules // 2, now - SPAN + each * every) for each in numbers]
+            store, [_past(waiting[0], each, schedules // 2, now - span + each * every) for each in numbers]
         )
     return waiting[0].id
 

@@ -71,7 +71,7 @@ def _host(apps: int, seconds: float) -> float:
         processes.start_code_server()
         host = processes.start_host()
         host.wait_until(lambda: "is active" in host.log.read_text())
-        return _cores([host.pid], seconds)
+        return cores([host.pid], seconds)
 
 
 def _plain(sensors: int, seconds: float) -> float:
@@ -81,10 +81,10 @@ def _plain(sensors: int, seconds: float) -> float:
         with DagsterProcesses(site) as processes:
             code_server = processes.start_code_server()
             daemon = processes.start_daemon()
-            return _cores([code_server.pid, daemon.pid], seconds)
+            return cores([code_server.pid, daemon.pid], seconds)
 
 
-def _cores(processes: list[int], seconds: float) -> float:
+def cores(processes: list[int], seconds: float) -> float:
     """Return the cores that processes and their children take, once they have started."""
     time.sleep(seconds / 2)
     before = seconds_of(processes)

@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import text
 
 from benchmarks.deployed import Databases, databases, deployed, opened
-from benchmarks.history import fill
+from benchmarks.history import SPAN, fill
 from tidegate.cli.main import application
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -123,11 +124,17 @@ class Full(NamedTuple):
 @contextlib.contextmanager
 def full_store(places: Databases, kind: str) -> Iterator[Full]:
     """Fill a new store with `SCHEDULES` and `JOBS`; `kind` is sqlite or postgres."""
-    url = places.new(kind)
+    with filled_store(places.new(kind), SCHEDULES, JOBS) as full:
+        yield full
+
+
+@contextlib.contextmanager
+def filled_store(url: str, schedules: int, jobs: int, span: timedelta = SPAN) -> Iterator[Full]:
+    """Fill a new store with schedules, at least a thousand, and with jobs of some time."""
     with opened(url) as store, TemporaryDirectory() as folder:
-        deployed(store, SCHEDULES, count=PER_JOB)
-        waiting = fill(store, SCHEDULES, JOBS)
-        if isinstance(store, SqlStore) and kind == "postgres":
+        deployed(store, schedules, count=PER_JOB)
+        waiting = fill(store, schedules, jobs, span)
+        if isinstance(store, SqlStore) and store.engine.dialect.name == "postgresql":
             # A server does so by itself, within a minute.
             with store.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
                 connection.execute(text("VACUUM ANALYZE"))
