@@ -200,12 +200,13 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
         active: bool | None = None,
         limit: int | None = None,
     ) -> tuple[Run, ...]:
+        known = self._tables.runs
+        wanted = self._tables.active_runs if ids is None and active else ids
+        runs = known.values() if wanted is None else [known[id] for id in set(wanted) if id in known]
         found = [
             run
-            for run in self._tables.runs.values()
-            if (ids is None or run.run_id in ids)
-            and (jobs is None or run.job in jobs)
-            and (active is None or run.active is active)
+            for run in runs
+            if (jobs is None or run.job in jobs) and (active is None or run.active is active)
         ]
         return _newest(sorted(found, key=lambda r: (r.seen_at, r.run_id)), limit)
 

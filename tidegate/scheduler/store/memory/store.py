@@ -22,7 +22,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import GAUGES, Launched, Run
 from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.memory.jobs import JobWriter
+from tidegate.scheduler.store.memory.jobs import GOING, JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.records import RecordWriter, TallyWriter
@@ -95,7 +95,7 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
             self._tables.unrouted.pop(id, None)
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        missing = {each.event.id for each in deliveries} - self._tables.events.keys()
+        missing = [each.event.id for each in deliveries if each.event.id not in self._tables.events]
         if missing:
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
         self._tables.own("deliveries")
@@ -117,13 +117,11 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
             self._tables.deliveries[job] = {key: mark for key, mark in marks.items() if key not in gone}
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
-        self._tables.own("jobs", "waiting")
+        self._tables.own("jobs", "waiting", "going")
         for job in jobs:
             self._tables.jobs[job.id] = job
-            if job.decided_when_due:
-                self._tables.waiting[job.id] = None
-            else:
-                self._tables.waiting.pop(job.id, None)
+            keep_if(self._tables.waiting, job.id, job.decided_when_due)
+            keep_if(self._tables.going, job.id, job.state in GOING)
         self._enter_queues(jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
@@ -158,8 +156,10 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
             self._tables.launches.pop(holder, None)
 
     def put_runs(self, runs: Sequence[Run]) -> None:
-        self._tables.own("runs")
-        self._tables.runs.update({run.run_id: run for run in runs})
+        self._tables.own("runs", "active_runs")
+        for run in runs:
+            self._tables.runs[run.run_id] = run
+            keep_if(self._tables.active_runs, run.run_id, run.active)
 
     def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
         self._tables.own("claims")
@@ -212,6 +212,14 @@ class MemoryStore:
 
     def close(self) -> None:
         """There is nothing to release."""
+
+
+def keep_if(ids: dict[str, None], id: str, kept: bool) -> None:
+    """Have an id among these or not."""
+    if kept:
+        ids[id] = None
+    else:
+        ids.pop(id, None)
 
 
 def rename_tables(tables: Tables, names: Renames) -> None:

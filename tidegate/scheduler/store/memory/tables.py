@@ -50,10 +50,12 @@ class Tables:
     Attributes:
         unrouted: ids of the events that are not routed yet.
         waiting: ids of the jobs that are decided when they are due.
+        going: ids of the jobs that have not ended.
         deliveries: by job; None for deliveries without a job.
         edges: the recorded upstream instances of each instance.
         slots: the holders of each resource.
         launches: program and instant, by holder.
+        active_runs: ids of the runs that have not ended.
         claims: run id and instant, by job and attempt.
         cursors: JSON, by name.
         operation_runs: by job.
@@ -76,10 +78,12 @@ class Tables:
     )
     jobs: dict[str, Job] = field(default_factory=dict[str, Job])
     waiting: dict[str, None] = field(default_factory=dict[str, None])
+    going: dict[str, None] = field(default_factory=dict[str, None])
     edges: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     slots: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     launches: dict[str, tuple[str, datetime]] = field(default_factory=dict[str, tuple[str, datetime]])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
+    active_runs: dict[str, None] = field(default_factory=dict[str, None])
     claims: dict[tuple[str, int], tuple[str, datetime]] = field(
         default_factory=dict[tuple[str, int], tuple[str, datetime]]
     )
