@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
+from tests.effort import only
 from tests.spark_jobs.frames import frame_of
 from tests.spark_jobs.publishing import Publisher
 from tests.spark_jobs.staging import DAILY
@@ -21,7 +22,19 @@ from tidegate.spark_jobs.errors import CommitConflict, OutputError
 pytestmark = pytest.mark.spark
 
 D8, D9 = "2026-03-08", "2026-03-09"
-FORMATS = pytest.mark.parametrize("format", ["parquet", "iceberg"])
+FORMATS = ("parquet", "iceberg")
+WRITES = [(format, write) for format in FORMATS for write in ("append", "overwrite_partitions", "merge")]
+
+
+def with_formats(*usual: str) -> pytest.MarkDecorator:
+    """The formats of a test; in a soak it has both."""
+    return pytest.mark.parametrize("format", only(FORMATS, *usual))
+
+
+def with_writes(*usual: tuple[str, str], never: str) -> pytest.MarkDecorator:
+    """The formats of a test with a way to write each; in a soak it has all but one way."""
+    cases = [case for case in WRITES if case[1] != never]
+    return pytest.mark.parametrize(("format", "write"), only(cases, *usual))
 
 
 @pytest.fixture
@@ -38,7 +51,7 @@ def refused(house: Publisher, ref: Any, frame: Any, *keys: str) -> OutputError:
     return caught.value
 
 
-@FORMATS
+@with_formats("parquet")
 def test_a_partition_column_is_known_in_any_case(house: Publisher, format: str) -> None:
     ref = house.ref(format=format, scheme=DAILY)
     house.publish(ref, frame_of(house.spark, [(D8, 1), (D9, 2)], "DAY string, id int"), D8, D9)
@@ -48,7 +61,7 @@ def test_a_partition_column_is_known_in_any_case(house: Publisher, format: str) 
     assert house.rows(ref) == [(D8, 1), (D9, 4)]
 
 
-@FORMATS
+@with_formats("iceberg")
 def test_reserved_names_are_refused_with_the_list(house: Publisher, format: str) -> None:
     ref = house.ref(format=format)
     for name in (*RESERVED, "_FILE", "__tidegate_key"):
@@ -59,8 +72,7 @@ def test_reserved_names_are_refused_with_the_list(house: Publisher, format: str)
     assert "the columns s.x and s.X, which are one name" in wrong.message
 
 
-@FORMATS
-@pytest.mark.parametrize("write", ["append", "merge"])
+@with_writes(("parquet", "merge"), ("iceberg", "append"), never="overwrite_partitions")
 def test_types_become_wider(house: Publisher, format: str, write: str) -> None:
     keys = ("id",) if write == "merge" else ()
     ref = house.ref(format=format, write=write, merge_keys=keys)
@@ -109,7 +121,7 @@ def test_what_must_have_a_value_stays_so(house: Publisher) -> None:
     assert "the column s.x is NOT NULL" in refused(house, ref, nested).message
 
 
-@FORMATS
+@with_formats("parquet")
 @pytest.mark.parametrize(
     ("first", "then", "shown"),
     [
@@ -131,7 +143,7 @@ def test_a_merge_that_cannot_be_computed_is_refused_before_it_is_promised(
     assert shown in refused(house, ref, house.spark.sql(f"SELECT {then or first} k, 2 v")).message
 
 
-@FORMATS
+@with_formats("iceberg")
 def test_a_type_that_another_run_has_given_meanwhile_is_a_conflict_and_blocks_nothing(
     house: Publisher, format: str
 ) -> None:
@@ -145,8 +157,8 @@ def test_a_type_that_another_run_has_given_meanwhile_is_a_conflict_and_blocks_no
     assert house.rows(ref) == [(1, None), (3, 7)]
 
 
-@FORMATS
-@pytest.mark.parametrize("many", [1, 40])
+@with_formats(*FORMATS)
+@pytest.mark.parametrize("many", only([1, 40], 40))
 def test_a_long_key_is_a_folder_of_its_own_or_refused(house: Publisher, format: str, many: int) -> None:
     long = ("k" * 260, "日本語の地域名" * 4)
     keys = tuple(sorted((*long, *(f"r{number}" for number in range(many)))))
@@ -163,8 +175,7 @@ def test_a_long_key_is_a_folder_of_its_own_or_refused(house: Publisher, format: 
         assert "rows outside the partitions of its run" in wrong.message
 
 
-@FORMATS
-@pytest.mark.parametrize("write", ["overwrite_partitions", "merge"])
+@with_writes(("parquet", "overwrite_partitions"), ("iceberg", "merge"), never="append")
 def test_many_partitions_are_written_as_one_file_each(house: Publisher, format: str, write: str) -> None:
     keys = tuple(f"r{number:02}" for number in range(40))
     ref = house.ref(

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.effort import only
 from tidegate.domain.model import Dataset, PartitionScheme, Program, SqlQuery, TimeDimension
 from tidegate.domain.model.dataset import WriteMode
 from tidegate.domain.model.table_format import DatasetFormat
@@ -105,7 +106,7 @@ class Shop:
         return frame.toPandas()
 
 
-@pytest.fixture(params=["parquet", "iceberg"])
+@pytest.fixture(params=only(["parquet", "iceberg"], "iceberg"))
 def shop(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Shop:
     return Shop(tmp_path, spark, request.param)
 

@@ -14,9 +14,9 @@ from fastapi.routing import APIRoute
 from playwright.sync_api import Browser, Page
 
 from tests.browser import FIRST_PAINT
-from tests.effort import EFFORT
+from tests.effort import some
 from tests.server.board import hostile
-from tests.server.board.board import HTML, LIKE_JOBS
+from tests.server.board.board import HTML
 from tests.server.board.hostile import MARK, Markup
 from tests.server.board.visit import WIDE, answered
 from tests.server.serving import NS, Served, served
@@ -48,20 +48,8 @@ ENDLESS = re.compile(r"[?&](day|sign|cursor|until|period|row|after|format|from|t
 
 DRAWING_MILLISECONDS = 300
 
-WALKED_ALIKE = (
-    *LIKE_JOBS,
-    *(
-        f"/board/{path}/{{action}}"
-        for path in (
-            "alerts/{id}",
-            "apps/{app}",
-            "backfills/{number}",
-            "maintenance/table",
-            "schedules/{app}/{s}",
-        )
-    ),
-)
-"""Pages of the template of `/board/jobs`, or of an action of a job: a soak walks them, too."""
+WALKED = 3
+"""One page of so many is walked, evenly spread; a soak walks each."""
 
 WALKED_WHOLE = 2
 """The sign-in, which has no list of pages, and one page that has it."""
@@ -236,7 +224,7 @@ def test_every_page_is_used_by_the_keyboard_alone(
     world: Served, asked: dict[str, list[str]], browser: Browser
 ):
     wrong: list[tuple[str, str, object]] = []
-    walked = [paths[0] for route, paths in asked.items() if EFFORT > 1 or route not in WALKED_ALIKE]
+    walked = some([paths[0] for paths in asked.values()], len(asked) // WALKED)
     with answered(browser, world) as page:
         page.set_viewport_size(WIDE)
         for number, path in enumerate(("/board/sign-in", *walked)):
