@@ -1,8 +1,8 @@
 """How often a publish calls the JVM. Each call costs time, most of all in a JVM that has just started.
 
 The limits are those of a publish of three data files into a table that exists, with a little room. A
-change that exceeds one has added a call for each file, a second look at a table, or an exception, of which
-PySpark asks a lot. Two of staging ask whether the program has arranged its rows, which is then kept.
+change that exceeds one has added a second look at a table, or an exception, of which PySpark asks a lot.
+Two of staging ask whether the program has arranged its rows, which is then kept.
 """
 
 from pathlib import Path
@@ -65,6 +65,25 @@ def test_a_publish_calls_the_jvm_no_more_often_than_this(
     assert staged.total() <= staging, staged.most_common(20)
     assert published.total() <= publishing, published.most_common(20)
     assert staged["loadTable"] + published["loadTable"] <= LOADS[write]
+
+
+def test_an_append_calls_the_jvm_no_more_often_for_more_partitions(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House(tmp_path, spark)
+    ref = house.ref("append", DAILY, "t")
+    days = tuple(f"2013-12-{day:02}" for day in range(1, 13))
+    house.publish(house.frame(*((day, 1, "a") for day in days[:4])), ref, *days[:4])
+
+    totals: list[int] = []
+    for number in (4, 12):
+        rows = house.frame(*((day, 1, "a") for day in days[:number]))
+        with counted(monkeypatch) as calls:
+            published = house.publish(rows, ref, *days[:number])
+        assert [(part.rows, part.files) for part in published] == [(1, 1)] * number
+        totals.append(calls.total())
+
+    assert totals[0] == totals[1], totals
 
 
 def test_a_table_that_does_not_exist_costs_no_more_than_its_answer(

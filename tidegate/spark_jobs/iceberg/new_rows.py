@@ -26,7 +26,8 @@ from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.output import table_name
-from tidegate.spark_jobs.iceberg.table.table import added_files, check_partitions, data_file
+from tidegate.spark_jobs.iceberg.table.data_files import partition_values
+from tidegate.spark_jobs.iceberg.table.table import added_files, check_partitions
 
 WHOLE = ""
 """The part whose watermark applies to all partitions."""
@@ -257,7 +258,7 @@ def _touched(catalog: IcebergCatalog, table: Any, snapshot: Any, dimensions: Seq
     io = table.io()
     for files in (snapshot.removedDataFiles(io), added_files(table, snapshot), snapshot.addedDeleteFiles(io)):
         for file in files:
-            yield SEPARATOR.join(data_file(catalog, file, dimensions).values)
+            yield SEPARATOR.join(partition_values(catalog, file, len(dimensions)))
 
 
 def _decode(request: IncrementalRead, part: str) -> int | None:

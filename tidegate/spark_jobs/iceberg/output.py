@@ -42,7 +42,6 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import (
     catalog_of,
     sql_name,
 )
-from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.iceberg.catalog.half_done import may_exist, staged_names
 from tidegate.spark_jobs.iceberg.staging.files import (
     StagedFiles,
@@ -57,7 +56,6 @@ from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.iceberg.table.required import without_nulls
 from tidegate.spark_jobs.iceberg.table.table import (
     KnownTable,
-    data_file,
     known_table,
     log_of,
     nested_columns,
@@ -110,9 +108,8 @@ class StagedIceberg(Value, kw_only=True):
         if self.step.snapshot:
             # A staging table, which has what a merge writes.
             return ()
-        staged = catalog_of(spark).staged[self.step.staging].files
-        with java_failures("list the staged data files"):
-            found = tuple(str(file.location()) for file in staged)
+        staged = catalog_of(spark).staged[self.step.staging].listed
+        found = tuple(file.location for file in staged)
         return found if all(file.endswith(".parquet") for file in found) else ()
 
     def rows(self, spark: SparkSession) -> AbstractContextManager[DataFrame]:
@@ -167,13 +164,12 @@ def stage(
     log = log_of(target.table)
     own = staging_name(name, commit, token)
     if ref.write == "merge":
-        staged = write_staging(catalog, own, target.table, frame, target.schema)
+        staged = write_staging(catalog, own, target.table, frame, len(dimensions), target.schema)
     else:
-        staged = stage_files(catalog, own, target.table, frame, target.schema)
+        staged = stage_files(catalog, own, target.table, frame, len(dimensions), target.schema)
     catalog.staged[own] = staged
-    files = [data_file(catalog, file, dimensions) for file in staged.files]
     partitions = dict.fromkeys(keys, StagedPartition())
-    for file in files:
+    for file in staged.listed:
         key = _key(file.values)
         so_far = partitions.get(key, StagedPartition())
         partitions[key] = StagedPartition(

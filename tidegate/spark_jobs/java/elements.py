@@ -7,21 +7,82 @@ Java itself goes through the list: `replaceAll` and `forEach` take a functional 
 A method is looked up once for each JVM.
 """
 
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from tidegate.spark_jobs.java.jvm import java_classes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from pyspark.sql import SparkSession
 
 BETWEEN = "\0"
 """Separates texts that come from Java in one call."""
 
-Method = tuple[str, str]
-"""The name of a public class or interface, and that of its method."""
+FEW = 2
+"""Up to so many elements are asked one by one, as the functions that go through a list cost more."""
 
-_known: WeakKeyDictionary[Any, dict[tuple[Method, str], Any]] = WeakKeyDictionary()
+
+class Method(NamedTuple):
+    """A public method of each element.
+
+    Attributes:
+        of: the name of a public class or interface which has it.
+        name: its own name.
+        takes: the classes of its arguments, by name; "int" is the only one of a primitive type.
+        values: the arguments; a class is given by its name.
+    """
+
+    of: str
+    name: str
+    takes: tuple[str, ...] = ()
+    values: tuple[str | int, ...] = ()
+
+
+class MethodOf(NamedTuple):
+    """A method of one object that takes an element as its only argument.
+
+    Attributes:
+        target: the object.
+        method: the method, without values.
+    """
+
+    target: Any
+    method: Method
+
+
+class _Known:
+    """What is looked up once for each JVM."""
+
+    def __init__(self, java: Any, gateway: Any) -> None:
+        self._java = java
+        self._gateway = gateway
+        self.handles: dict[Method, Any] = {}
+        self.functions: dict[Method, Any] = {}
+        self.classes: dict[str, Any] = {}
+        self.proxies: Any = java.java.lang.invoke.MethodHandleProxies
+
+    @cached_property
+    def none(self) -> Any:
+        """The classes of no arguments."""
+        return self._gateway.new_array(self._java.java.lang.Class, 0)
+
+    @cached_property
+    def lookup(self) -> Any:
+        return self._java.java.lang.invoke.MethodHandles.publicLookup()
+
+    @cached_property
+    def operator(self) -> Any:
+        return self._java.java.util.function.UnaryOperator._java_lang_class
+
+    @cached_property
+    def consumer(self) -> Any:
+        return self._java.java.util.function.Consumer._java_lang_class
+
+
+_known: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
 
 
 class Elements:
@@ -30,58 +91,129 @@ class Elements:
     def __init__(self, spark: "SparkSession") -> None:
         self._gateway: Any = spark.sparkContext._gateway
         self._java: Any = java_classes(spark)
-        self._functions = _known.setdefault(self._gateway, {})
+        known = _known.get(self._gateway)
+        if known is None:
+            known = _known[self._gateway] = _Known(self._java, self._gateway)
+        self._of_jvm = known
 
-    def each(self, found: Any, *methods: Method) -> Any:
-        """Return a new Java list of what a chain of methods without arguments returns for each element."""
+    def each(self, found: Any, *methods: Method | MethodOf) -> Any:
+        """Return a new Java list of what a chain of methods returns for each element."""
         made = self._java.java.util.ArrayList(found)
-        for method in methods if made.size() else ():
-            made.replaceAll(self._function(method, made))
+        for method in methods:
+            function = self._function(method, made)
+            if function is not None:
+                made.replaceAll(function)
         return made
 
-    def texts(self, found: Any, *methods: Method) -> tuple[str, ...]:
-        """Return the same as texts, none of which is null or has NUL."""
-        made = self.each(found, *methods)
+    def texts(self, found: Any, *methods: Method | MethodOf) -> tuple[str, ...]:
+        """Return the same as texts without NUL; null is an empty text."""
+        return self.columns(found, methods)[0]
+
+    def columns(self, found: Any, *chains: "Sequence[Method | MethodOf]") -> list[tuple[str, ...]]:
+        """Return, for each chain of methods, what it returns for each element as texts; see `texts`."""
+        few = self._few(found)
+        if few is not None:
+            return [tuple(_text(self._called(chain, one)) for one in few) for chain in chains]
+        made = self.each(found, *chains[0])
+        for chain in chains[1:]:
+            made.addAll(self.each(found, *chain))
         joined = str(self._java.org.apache.commons.lang3.StringUtils.join(made, BETWEEN))
-        # One empty text and no text are joined alike.
-        return tuple(joined.split(BETWEEN)) if joined or made.size() else ()
+        texts = joined.split(BETWEEN)
+        rows = len(texts) // len(chains)
+        return [tuple(texts[number * rows : (number + 1) * rows]) for number in range(len(chains))]
+
+    def listed(self, array: Any) -> Any:
+        """Return the elements of a Java array as a list."""
+        # Py4J passes such an array only to a method that takes any object.
+        collections = self._java.org.apache.commons.collections4
+        return collections.IteratorUtils.toList(collections.iterators.ArrayIterator(array))
 
     def joined(self, lists: Any) -> Any:
         """Return the elements of all lists of a Java list as one list."""
         made = self._java.java.util.ArrayList()
-        self.give(lists, made, ("java.util.Collection", "addAll"), "java.util.Collection")
+        self.give(lists, MethodOf(made, Method("java.util.Collection", "addAll", ("java.util.Collection",))))
         return made
 
-    def give(self, found: Any, target: Any, method: Method, takes: str) -> None:
-        """Call a method of one object with each element of a Java list.
+    def give(self, found: Any, taking: MethodOf) -> None:
+        """Call a method of one object with each element of a Java list."""
+        few = self._few(found)
+        if few is not None:
+            for one in few:
+                self._called([taking], one)
+            return
+        known = self._of_jvm
+        found.forEach(known.proxies.asInterfaceInstance(known.consumer, self._bound(taking)))
+
+    def _few(self, found: Any) -> "list[Any] | None":
+        """Return the elements of a list with few of them, whose methods are called one by one."""
+        size = found.size()
+        return [found.get(number) for number in range(size)] if size <= FEW else None
+
+    def _called(self, chain: "Sequence[Method | MethodOf]", element: Any) -> Any:
+        for method in chain:
+            if isinstance(method, MethodOf):
+                element = getattr(method.target, method.method.name)(element)
+            else:
+                element = getattr(element, method.name)(*self._arguments(method))
+        return element
+
+    def _arguments(self, method: Method) -> "Iterator[Any]":
+        known, lang = self._of_jvm, self._java.java.lang
+        for kind, value in zip(method.takes, method.values, strict=True):
+            if kind == "java.lang.Class" and isinstance(value, str):
+                if value not in known.classes:
+                    known.classes[value] = lang.Class.forName(value)
+                yield known.classes[value]
+            else:
+                yield value
+
+    def _function(self, method: Method | MethodOf, found: Any) -> Any | None:
+        """Return what Java calls with each element; None where there is none of an unknown class."""
+        known = self._of_jvm
+        if isinstance(method, MethodOf):
+            return known.proxies.asInterfaceInstance(known.operator, self._bound(method))
+        function = known.functions.get(method)
+        if function is None and found.size():
+            handle = self._given(method, self._handle(method, lambda: found.get(0)))
+            function = known.functions[method] = known.proxies.asInterfaceInstance(known.operator, handle)
+        return function
+
+    def _bound(self, taking: MethodOf) -> Any:
+        known = self._of_jvm
+        handle = known.handles.get(taking.method)
+        if handle is None:
+            handle = known.handles[taking.method] = self._handle(taking.method, lambda: taking.target)
+        return handle.bindTo(taking.target)
+
+    def _given(self, method: Method, handle: Any) -> Any:
+        """Return a handle with the arguments of a method."""
+        if not method.takes:
+            return handle
+        lang = self._java.java.lang
+        values = self._gateway.new_array(lang.Object, len(method.values))
+        for number, value in enumerate(self._arguments(method)):
+            values[number] = value
+        return lang.invoke.MethodHandles.insertArguments(handle, 1, values)
+
+    def _handle(self, method: Method, having: "Callable[[], Any]") -> Any:
+        """Return a handle of a method.
 
         Args:
-            takes: the class or interface of the method's only argument.
+            having: returns an object that has it.
         """
-        handle = self._functions.get((method, takes))
-        if handle is None:
-            handle = self._functions[method, takes] = self._handle(method, target, takes)
-        consumer = self._java.java.util.function.Consumer._java_lang_class
-        found.forEach(self._proxies.asInterfaceInstance(consumer, handle.bindTo(target)))
+        known, lang = self._of_jvm, self._java.java.lang
+        of = known.classes.get(method.of)
+        if of is None:
+            # Where Spark has loaded a jar by itself, Java's own class loader does not know its classes.
+            loader = having().getClass().getClassLoader()
+            of = known.classes[method.of] = lang.Class.forName(method.of, True, loader)
+        takes = known.none
+        if method.takes:
+            loader, takes = of.getClassLoader(), self._gateway.new_array(lang.Class, len(method.takes))
+            for number, name in enumerate(method.takes):
+                takes[number] = lang.Integer.TYPE if name == "int" else lang.Class.forName(name, True, loader)
+        return known.lookup.unreflect(of.getMethod(method.name, takes))
 
-    def _function(self, method: Method, found: Any) -> Any:
-        known = self._functions.get((method, ""))
-        if known is None:
-            operator = self._java.java.util.function.UnaryOperator._java_lang_class
-            known = self._proxies.asInterfaceInstance(operator, self._handle(method, found.get(0)))
-            self._functions[method, ""] = known
-        return known
 
-    def _handle(self, method: Method, of: Any, takes: str = "") -> Any:
-        """Return a handle of a method that an object has."""
-        # Where Spark has loaded a jar by itself, Java's own class loader does not know its classes.
-        loader, kind = of.getClass().getClassLoader(), self._java.java.lang.Class
-        given = self._gateway.new_array(kind, 1 if takes else 0)
-        if takes:
-            given[0] = kind.forName(takes, True, loader)
-        found = kind.forName(method[0], True, loader).getMethod(method[1], given)
-        return self._java.java.lang.invoke.MethodHandles.publicLookup().unreflect(found)
-
-    @property
-    def _proxies(self) -> Any:
-        return self._java.java.lang.invoke.MethodHandleProxies
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)

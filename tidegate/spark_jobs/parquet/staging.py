@@ -25,7 +25,7 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.java.elements import Elements
+from tidegate.spark_jobs.java.elements import Elements, Method
 from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
 from tidegate.spark_jobs.parquet.folders.publish_folder import (
@@ -203,19 +203,17 @@ def rows_by_folder(spark: SparkSession, folder: str) -> Counter[str]:
     system = path.getFileSystem(conf)
     folders = hadoop.FileUtil.stat2Paths(system.listStatus(path, hadoop.GlobFilter(f"{KEY_COLUMN}=*")))
     files = system.listStatus(folders, parquet.util.HiddenFileFilter.INSTANCE)
-    # Py4J passes such an array only to a method that takes any object.
-    collections = java.org.apache.commons.collections4
-    listed = collections.IteratorUtils.toList(collections.iterators.ArrayIterator(files))
-    footers = parquet.ParquetFileReader.readAllFootersInParallel(conf, listed, False)
     elements = Elements(spark)
+    footers = parquet.ParquetFileReader.readAllFootersInParallel(conf, elements.listed(files), False)
+    footer, block = f"{PARQUET}.Footer", f"{PARQUET}.metadata.BlockMetaData"
     blocks = elements.each(
         footers,
-        (f"{PARQUET}.Footer", "getParquetMetadata"),
-        (f"{PARQUET}.metadata.ParquetMetadata", "getBlocks"),
+        Method(footer, "getParquetMetadata"),
+        Method(f"{PARQUET}.metadata.ParquetMetadata", "getBlocks"),
     )
-    places = elements.texts(footers, (f"{PARQUET}.Footer", "getFile"))
-    sizes = elements.texts(blocks, ("java.util.List", "size"))
-    counts = elements.texts(elements.joined(blocks), (f"{PARQUET}.metadata.BlockMetaData", "getRowCount"))
+    places = elements.texts(footers, Method(footer, "getFile"))
+    sizes = elements.texts(blocks, Method("java.util.List", "size"))
+    counts = elements.texts(elements.joined(blocks), Method(block, "getRowCount"))
     rows, of_all = Counter[str](), iter(counts)
     for place, size in zip(places, sizes, strict=True):
         name = place.rpartition("/")[0].rpartition(f"/{KEY_COLUMN}=")[2]

@@ -26,6 +26,7 @@ from tidegate.spark_jobs.iceberg.catalog.options import opening_fault
 from tidegate.spark_jobs.iceberg.catalog.runtime import MADE_FOR, installed_spark
 from tidegate.spark_jobs.iceberg.catalog.table_cache import table_cache
 from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
+from tidegate.spark_jobs.java.elements import Elements
 from tidegate.spark_jobs.java.jvm import call_java, java_classes, send_without_delay
 
 STAGING_NAMESPACE = "_tidegate_staging"
@@ -183,6 +184,10 @@ class IcebergCatalog:
             listed = self.texts.read(self._catalog.listTables(found))
             return tuple(sorted(one.removeprefix(f"{namespace}.") for one in listed))
 
+    def listed(self, found: Any) -> Any:
+        """Return the elements of what Java can go through as a Java list."""
+        return self.java.org.apache.commons.collections4.IterableUtils.toList(found)
+
     @contextmanager
     def exclusive(self, name: TableName) -> Iterator[None]:
         """Exclude other commits on a table if its catalog does not compare and swap by itself.
@@ -269,6 +274,11 @@ class IcebergCatalog:
     def cache(self) -> Any:
         """Iceberg's cache of tables that are in no catalog."""
         return table_cache(self.java, self.spark)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """What is done with all elements of a Java list at once."""
+        return Elements(self.spark)
 
     @cached_property
     def data_files(self) -> Any:

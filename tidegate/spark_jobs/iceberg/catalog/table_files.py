@@ -5,6 +5,7 @@ A store that Hadoop may not support is asked through the FileIO, if that lists b
 
 import re
 import uuid
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -13,6 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
+from tidegate.spark_jobs.java.elements import BETWEEN, Elements, Method, MethodOf
 from tidegate.spark_jobs.java.jvm import java_classes
 
 HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
@@ -102,12 +104,20 @@ class TableFiles:
             path, system = self.hadoop(folder)
             return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
 
-    def length(self, location: str, io: Any) -> int | None:
-        """Return the length of a file in bytes; None when it cannot be determined, or there is no file."""
+    def lengths(self, locations: Sequence[str], io: Any) -> dict[str, int]:
+        """Return the length of each file in bytes; none at all if that of one is unknown."""
+        elements = Elements(self._spark)
+        if not locations:
+            return {}
+        strings = self._java.org.apache.commons.lang3.StringUtils
+        asked = elements.listed(strings.splitPreserveAllTokens(BETWEEN.join(locations), BETWEEN))
+        opened = MethodOf(io, Method("org.apache.iceberg.io.FileIO", "newInputFile", ("java.lang.String",)))
         try:
-            return int(io.newInputFile(location).getLength())
+            found = elements.texts(asked, opened, Method("org.apache.iceberg.io.InputFile", "getLength"))
         except Py4JJavaError:
-            return None
+            # Perhaps one of them does not exist.
+            return {}
+        return dict(zip(locations, map(int, found), strict=True))
 
     def delete(self, path: str, io: Any | None = None) -> None:
         """Remove a file, or a folder with its content; a path that does not exist is not an error.

@@ -16,7 +16,7 @@ from tidegate.spark_jobs.iceberg.staging.files import StagedFiles
 from tidegate.spark_jobs.iceberg.staging.merge import merged_rows_differ
 from tidegate.spark_jobs.iceberg.table.changes import History, Replaced, find_conflict
 from tidegate.spark_jobs.iceberg.table.log import Publish, PublishLog
-from tidegate.spark_jobs.iceberg.table.table import keys_of, log_of, partition_values
+from tidegate.spark_jobs.iceberg.table.table import keys_of, log_of
 
 Partitions = Mapping[str, tuple[str, ...]]
 """The values of the partition columns of each partition, by key."""
@@ -79,7 +79,7 @@ def conflict_of(
         # What later runs have written is not replaced, so it is not lost.
         keys, kept = keys_to_write(step, table, log_of(table))
     if step.mode in ("append", "merge"):
-        filled = {SEPARATOR.join(partition_values(catalog, file, step.dimensions)) for file in staged.files}
+        filled = {SEPARATOR.join(file.values) for file in staged.listed}
         keys = {key: values for key, values in keys.items() if key in filled}
     publish = Replaced(
         table=sql_name(step.table),

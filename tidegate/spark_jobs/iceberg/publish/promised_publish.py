@@ -87,10 +87,10 @@ def staged_files(catalog: IcebergCatalog, step: PromisedPublish, table: Any | No
     if known is not None and known.manifest == step.manifest:
         return known
     place = table_or_draft(catalog, step.table) if table is None else table
-    return None if place is None else read_manifest(catalog, step.manifest, place.io())
+    return None if place is None else read_manifest(catalog, step.manifest, place.io(), len(step.dimensions))
 
 
 def _of_table(catalog: IcebergCatalog, step: PromisedPublish) -> StagedFiles | None:
     table = catalog.table((STAGING_NAMESPACE, step.staging))
-    staged = None if table is None else files_of(table)
+    staged = None if table is None else files_of(catalog, table, len(step.dimensions))
     return staged if staged is not None and staged.snapshot == step.snapshot else None

@@ -8,6 +8,7 @@ in other partitions then loses it only the swap. What was written for a try that
 import json
 import logging
 import uuid
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +19,7 @@ from tidegate.spark_jobs.datasets.conflicts import never_computed, other_columns
 from tidegate.spark_jobs.errors import CommitConflict, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.publish.fences import Partitions, conflict_of, has_changed, keys_to_write
 from tidegate.spark_jobs.iceberg.publish.promised_publish import PromisedPublish, staged_files
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files, staging_folder
@@ -30,7 +32,6 @@ from tidegate.spark_jobs.iceberg.table.table import (
     SUMMARY_KEYS,
     all_but,
     check_partitions,
-    data_file,
     draft_table,
     dropped_columns,
     file_under,
@@ -40,8 +41,13 @@ from tidegate.spark_jobs.iceberg.table.table import (
     same_numbers,
     with_columns,
 )
+from tidegate.spark_jobs.java.elements import Method, MethodOf
 
 log = logging.getLogger(__name__)
+
+DATA_FILE = ("org.apache.iceberg.DataFile",)
+APPEND = Method("org.apache.iceberg.AppendFiles", "appendFile", DATA_FILE)
+ADD = Method("org.apache.iceberg.OverwriteFiles", "addFile", DATA_FILE)
 
 
 class Publisher:
@@ -92,7 +98,7 @@ class Publisher:
         if (
             staged is None
             or (table is None and step.base)
-            or lost_data_files(catalog, staged.io, staged.files)
+            or lost_data_files(catalog, staged.io, staged.listed)
         ):
             return
         with java_failures(f"publish into {sql_name(step.table)}"):
@@ -115,14 +121,12 @@ class Publisher:
             if conflict is not None:
                 raise conflict
             merged = self._merge(table, keys)
-            files = (*self._files(transaction, staged, keys), *(merged.survivors if merged else ()))
+            files = self._files(transaction, staged, keys)
+            added = (files, merged.survivors) if merged and merged.survivors else (files,)
             change = self._change(transaction, keys, kept, merged)
-            add = change.appendFile if step.mode == "append" else change.addFile
             spec = view.spec()
-            number = spec.specId()
-            locations = frozenset(str(file.location()) for file in files)
-            for file in files:
-                add(file if file.specId() == number else file_under(catalog, spec, file))
+            for one in added:
+                self._add(change, one, spec)
             for name, value in self._summary(keys).items():
                 change.set(name, value)
             change.commit()
@@ -137,7 +141,18 @@ class Publisher:
             transaction.updateProperties().set(PROPERTY, encode_log(after)).commit()
             keep_snapshots(transaction, after.forgotten_since(before))
             self._swap(transaction, read)
-            catalog.published[step.table, step.commit] = locations
+            catalog.published[step.table, step.commit] = frozenset(
+                file.location for one in added for file in one.listed
+            )
+
+    def _add(self, change: Any, staged: StagedFiles, spec: Any) -> None:
+        """Add data files to a change of a table whose partitions are those of `spec`."""
+        catalog, files, number = self._catalog, staged.files, spec.specId()
+        if any(file.spec != number for file in staged.listed):
+            files = catalog.java.java.util.ArrayList()
+            for file, listed in zip(each(staged.files), staged.listed, strict=True):
+                files.add(file if listed.spec == number else file_under(catalog, spec, file))
+        catalog.elements.give(files, MethodOf(change, APPEND if self._step.mode == "append" else ADD))
 
     def _swap(self, transaction: Any, read: Any | None) -> None:
         self._swapped = True
@@ -190,7 +205,7 @@ class Publisher:
             change.overwriteByRowFilter(partition_filter(catalog, step.dimensions, keys.values()))
         return change
 
-    def _files(self, transaction: Any, staged: StagedFiles, keys: Partitions) -> list[Any]:
+    def _files(self, transaction: Any, staged: StagedFiles, keys: Partitions) -> StagedFiles:
         """Add the columns that the table lacks, and return the data files to add.
 
         Data files name their columns by field ids. Where the table has the name of a column with another id
@@ -210,12 +225,16 @@ class Publisher:
                 table = transaction.table()
             if not same_numbers(schema, table.schema()):
                 rows = rows_of_files(catalog, self._new(), table, staged)
-                staged = stage_files(catalog, self._new(), table, rows)
-        files = list(staged.files)
+                staged = stage_files(catalog, self._new(), table, rows, len(step.dimensions))
         if len(keys) == len(step.partitions):
-            return files
-        wanted = set(keys.values())
-        return [file for file in files if data_file(catalog, file, step.dimensions).values in wanted]
+            return staged
+        wanted, files = set(keys.values()), catalog.java.java.util.ArrayList()
+        for number, file in enumerate(staged.listed):
+            if file.values in wanted:
+                files.add(staged.files.get(number))
+        return replace(
+            staged, files=files, listed=tuple(file for file in staged.listed if file.values in wanted)
+        )
 
     def _summary(self, keys: Partitions) -> dict[str, str]:
         return {

@@ -17,7 +17,7 @@ import re
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -36,6 +36,7 @@ from tidegate.spark_jobs.iceberg.staging.names import (
     of_commit,
     root_and_properties,
 )
+from tidegate.spark_jobs.iceberg.table.data_files import DataFile, data_files
 from tidegate.spark_jobs.iceberg.table.table import columns_of, draft_table
 
 FOLDER = "_tidegate_staged"
@@ -48,6 +49,8 @@ class StagedFiles:
     """Data files that an attempt has staged, as Iceberg's own objects.
 
     Attributes:
+        files: a Java list of the data files.
+        listed: the same as values, in order.
         schema: their columns, with the field ids of the table.
         spec: their partitions.
         io: Iceberg's FileIO that reads them.
@@ -57,7 +60,8 @@ class StagedFiles:
         table: the table in memory for which this process has written them; None for any other files.
     """
 
-    files: tuple[Any, ...]
+    files: Any
+    listed: tuple[DataFile, ...]
     schema: Any
     spec: Any
     io: Any
@@ -162,13 +166,19 @@ def table_or_draft(catalog: IcebergCatalog, name: TableName) -> Any | None:
 
 
 def stage_files(
-    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, schema: Any | None = None
+    catalog: IcebergCatalog,
+    name: str,
+    table: Any,
+    rows: DataFrame,
+    dimensions: int,
+    schema: Any | None = None,
 ) -> StagedFiles:
     """Write rows into new data files for `table`.
 
     Columns that the rows do not have get null values.
 
     Args:
+        dimensions: the number of partition columns.
         schema: the columns; None for those of the table.
 
     Raises:
@@ -186,10 +196,10 @@ def stage_files(
     written = _write(catalog, private, picked(rows, columns))
     spec = private.spec()
     manifest = folder.save(name, written, spec, io)
-    files = tuple(each(written))
-    return StagedFiles(
-        files=files, schema=wide, spec=spec, io=io, root=root, manifest=manifest, table=private
-    )
+    with java_failures(f"list the files of {name}"):
+        listed = data_files(catalog, written, dimensions)
+    made = StagedFiles(files=written, listed=listed, schema=wide, spec=spec, io=io, manifest=manifest)
+    return replace(made, root=root, table=private)
 
 
 def _private_table(
@@ -247,7 +257,7 @@ def rows_of_staged(catalog: IcebergCatalog, staged: StagedFiles) -> Iterator[Dat
         gateway: Any = catalog.spark.sparkContext._gateway
         none = gateway.new_array(api.DeleteFile, 0)
         tasks = catalog.java.java.util.ArrayList()
-        for file in staged.files:
+        for file in each(staged.files):
             tasks.add(api.BaseFileScanTask(file, none, schema, spec, every))
         sets = api.spark.ScanTaskSetManager.get()
         sets.stageTasks(table, key, tasks)
@@ -258,8 +268,11 @@ def rows_of_staged(catalog: IcebergCatalog, staged: StagedFiles) -> Iterator[Dat
         sets.removeTasks(table, key)
 
 
-def read_manifest(catalog: IcebergCatalog, manifest: str, io: Any) -> StagedFiles | None:
+def read_manifest(catalog: IcebergCatalog, manifest: str, io: Any, dimensions: int) -> StagedFiles | None:
     """Return the staged files of a list; None when the list does not exist any more.
+
+    Args:
+        dimensions: the number of partition columns.
 
     Raises:
         OSError: it cannot be read.
@@ -271,10 +284,17 @@ def read_manifest(catalog: IcebergCatalog, manifest: str, io: Any) -> StagedFile
         reader = catalog.api.ManifestFiles.read(found, io)
         try:
             spec = reader.spec()
-            files = tuple(each(reader))
+            files = catalog.listed(reader)
         finally:
             reader.close()
-    return StagedFiles(files=files, schema=spec.schema(), spec=spec, io=io, manifest=manifest)
+        return StagedFiles(
+            files=files,
+            listed=data_files(catalog, files, dimensions),
+            schema=spec.schema(),
+            spec=spec,
+            io=io,
+            manifest=manifest,
+        )
 
 
 def manifest_path(catalog: IcebergCatalog, manifest: str) -> str:

@@ -18,10 +18,14 @@ from tidegate.spark_jobs.datasets.changed_rows import matching, rows_differ
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
-from tidegate.spark_jobs.iceberg.staging.files import stage_files
+from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files
+from tidegate.spark_jobs.iceberg.table.data_files import CONTENT_FILE
 from tidegate.spark_jobs.iceberg.table.table import partition_filter
+from tidegate.spark_jobs.java.elements import Method
 
 FILE_COLUMN = "__tidegate_file"
+FILE = Method("org.apache.iceberg.ContentScanTask", "file")
+LOCATION = Method(CONTENT_FILE, "location")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,13 +34,13 @@ class MergedFiles:
 
     Attributes:
         replaced: files with at least one row that a staged row replaces.
-        survivors: files with the other rows of the replaced files.
+        survivors: files with the other rows of the replaced files; None for none.
         snapshot: id of the snapshot that was merged with; 0 for none.
         schema: id of its columns.
     """
 
     replaced: tuple[Any, ...] = ()
-    survivors: tuple[Any, ...] = ()
+    survivors: StagedFiles | None = None
     snapshot: int
     schema: int
 
@@ -115,26 +119,19 @@ def merge_files(
     }
     if not hit:
         return nothing
-    replaced: dict[str, Any] = {}
     scan = table.newScan().useSnapshot(snapshot.snapshotId()).caseSensitive(False)
     tasks = scan.filter(condition).planFiles()
     try:
-        iterator = tasks.iterator()
-        while iterator.hasNext():
-            file = iterator.next().file()
-            if file.location() in hit:
-                replaced[file.location()] = file
+        files = catalog.elements.each(catalog.listed(tasks), FILE)
     finally:
         tasks.close()
+    locations = catalog.elements.texts(files, LOCATION)
+    replaced = {where: files.get(number) for number, where in enumerate(locations) if where in hit}
     if len(replaced) < len(hit):
         raise StaleTable(f"merge into {sql_name(name)}: the table has changed since it was read")
     left = existing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(incoming, same, "left_anti")
-    written = stage_files(catalog, survivors, table, left.drop(FILE_COLUMN))
-    return replace(
-        nothing,
-        replaced=tuple(replaced.values()),
-        survivors=written.files,
-    )
+    written = stage_files(catalog, survivors, table, left.drop(FILE_COLUMN), len(dimensions))
+    return replace(nothing, replaced=tuple(replaced.values()), survivors=written)
 
 
 def _incoming(catalog: IcebergCatalog, merge: Merge) -> DataFrame:

@@ -25,17 +25,19 @@ from tidegate.spark_jobs.iceberg.staging.names import (
     of_commit,
     root_and_properties,
 )
+from tidegate.spark_jobs.iceberg.table.data_files import data_files
 from tidegate.spark_jobs.iceberg.table.table import added_files, columns_of, file_under
 
 
 def write_staging(
-    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, schema: Any
+    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, dimensions: int, schema: Any
 ) -> StagedFiles:
     """Write rows into a new staging table of `table`, and return its files.
 
     Columns that the rows do not have get null values.
 
     Args:
+        dimensions: the number of partition columns.
         schema: the columns.
 
     Raises:
@@ -46,24 +48,29 @@ def write_staging(
     columns, root = _create(catalog, name, table, schema, like.spec(), like.sortOrder())
     picked(rows, columns).writeTo(sql_name(private)).append()
     written = catalog.table(private)
-    staged = None if written is None else files_of(written, root)
+    staged = None if written is None else files_of(catalog, written, dimensions, root)
     if staged is None:
         raise OSError(f"{sql_name(private)} was dropped while it was written")
     return staged
 
 
-def files_of(staging: Any, root: str = "") -> StagedFiles | None:
+def files_of(catalog: IcebergCatalog, staging: Any, dimensions: int, root: str = "") -> StagedFiles | None:
     """Return the data files of a staging table; None before they were written.
 
     Args:
+        dimensions: the number of partition columns.
         root: what `root_of` returns, if known.
     """
     snapshot = staging.currentSnapshot()
     if snapshot is None:
         return None
     io = staging.io()
+    with java_failures("list the staged files"):
+        files = catalog.listed(snapshot.addedDataFiles(io))
+        listed = data_files(catalog, files, dimensions)
     return StagedFiles(
-        files=tuple(each(snapshot.addedDataFiles(io))),
+        files=files,
+        listed=listed,
         schema=staging.schema(),
         spec=staging.spec(),
         io=io,
@@ -86,7 +93,7 @@ def rows_of_files(catalog: IcebergCatalog, name: str, table: Any, staged: Staged
         raise OSError(f"{sql_name(private)} was dropped before it was read")
     with java_failures(f"fill {sql_name(private)}"):
         change = made.newAppend()
-        for file in staged.files:
+        for file in each(staged.files):
             change.appendFile(file_under(catalog, made.spec(), file))
         change.commit()
     return catalog.spark.table(sql_name(private))

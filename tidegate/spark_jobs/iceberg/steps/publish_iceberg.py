@@ -62,7 +62,7 @@ class PublishIceberg(PromisedPublish, kw_only=True):
         if answer.verdict is not Verdict.NOT_DONE:
             return answer
         staged = staged_files(catalog, self, table)
-        lost = () if staged is None else lost_data_files(catalog, staged.io, staged.files)
+        lost = () if staged is None else lost_data_files(catalog, staged.io, staged.listed)
         if staged is not None and not lost:
             return answer
         # Staging is dropped only after the publish: another process may have done both since the first read.

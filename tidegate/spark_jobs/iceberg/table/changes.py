@@ -20,8 +20,9 @@ from tidegate.spark_jobs.datasets.conflicts import foreign_change, read_and_writ
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.table.data_files import partition_values
 from tidegate.spark_jobs.iceberg.table.lineage import MAX_SNAPSHOTS, earlier_metadata
-from tidegate.spark_jobs.iceberg.table.table import SUMMARY_KEYS, added_files, partition_values
+from tidegate.spark_jobs.iceberg.table.table import SUMMARY_KEYS, added_files
 
 SUMMARY_COMMIT, SUMMARY_MODE = "tidegate.commit", "tidegate.write"
 NO_ROW_CHANGED = "replace"
@@ -108,7 +109,7 @@ class History:
             for file in files:
                 if file.specId() != spec:
                     raise ValueError("a file of another partitioning")
-                yield SEPARATOR.join(partition_values(self._catalog, file, self._dimensions))
+                yield SEPARATOR.join(partition_values(self._catalog, file, len(self._dimensions)))
 
 
 class Replaced(NamedTuple):

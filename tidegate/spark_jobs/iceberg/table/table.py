@@ -15,7 +15,6 @@ import msgspec
 from pyspark.sql.types import StructType
 
 from tidegate.domain.partition_key import SEPARATOR
-from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError, TableDamaged
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable, java_failures
@@ -29,16 +28,6 @@ EVIDENCE_DAYS = 7
 """How long an older run can read from a snapshot which partitions were written. A run that finishes after the
 snapshot has expired fails instead of guessing."""
 DAY_MILLISECONDS = 24 * 3600 * 1000
-NO_PARTITION_VALUE = "(null)"
-
-
-class DataFile(Value, kw_only=True):
-    """A data file, with the values of the partition columns in order; `bytes` is its size."""
-
-    values: tuple[str, ...]
-    location: str
-    rows: int
-    bytes: int
 
 
 def log_of(table: Any) -> PublishLog:
@@ -214,23 +203,6 @@ def file_under(catalog: IcebergCatalog, spec: Any, file: Any) -> Any:
     if file.keyMetadata() is not None:
         builder = builder.withEncryptionKeyMetadata(file.keyMetadata())
     return builder.build()
-
-
-def data_file(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
-    """Convert Iceberg's data file to a value."""
-    return DataFile(
-        values=partition_values(catalog, file, dimensions),
-        location=file.location(),
-        rows=file.recordCount(),
-        bytes=file.fileSizeInBytes(),
-    )
-
-
-def partition_values(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of the partition columns of Iceberg's data or delete file, in order."""
-    partition = file.partition()
-    values = [partition.get(number, catalog.text) for number in range(len(dimensions))]
-    return tuple(NO_PARTITION_VALUE if value is None else value for value in values)
 
 
 def partition_filter(
