@@ -4,6 +4,7 @@
     the schema of an op               for each op, although all of ours have the same configuration
     table facts of an asset           for each of three graphs
     the type of an input or output    for each of them, although it is Dagster's own type already
+    the fields of an object as JSON   one by one, through two generators that are resumed for each
     the snapshot as text              for each process that reads the location: webserver, daemon, host
 
 The results are the same objects and texts (docs/adr/0044). Only a code server with many programs does this.
@@ -40,6 +41,7 @@ def compute_once() -> tuple[str, ...]:
         "tables": share_table_facts(repeated_work.find(*repeated_work.TABLE_FACTS)),
         "inputs": take_types(repeated_work.find(*repeated_work.INPUTS)),
         "outputs": take_types(repeated_work.find(*repeated_work.OUTPUTS)),
+        "objects": list_fields(repeated_work.find(*repeated_work.OBJECTS_AS_JSON)),
         "answers": keep_answers(repeated_work.find(*repeated_work.CODE_SERVER)),
     }
     return tuple(name for name, replaced in done.items() if replaced)
@@ -120,6 +122,50 @@ def take_types(module: Any) -> bool:
         return dagster_type if isinstance(dagster_type, DagsterType) else original(dagster_type)
 
     module.resolve_dagster_type = resolve_dagster_type
+    return True
+
+
+PLAIN = (str, int, float, bool, type(None))
+"""The types whose values are themselves in JSON."""
+
+
+def list_fields(module: Any) -> bool:
+    """Let the fields of an object that becomes JSON be made as one list; Python's encoder makes one anyway.
+
+    A snapshot has some twenty objects for each program.
+    """
+    serializer, lazy = _of(module, "ObjectSerializer"), _of(module, "_LazySerializationWrapper")
+    transform, wrap = _of(module, "_transform_for_serialization"), _of(module, "_wrap_object")
+    parts = ("whitelist_map", "object_handler", "descent_path")
+    if (
+        not _takes(_of(serializer, "pack_items"), "self", "value", *parts)
+        or not _takes(transform, "val", *parts)
+        or not _takes(wrap, "obj", "whitelist_map", "descent_path")
+        or not _takes(_of(lazy, "items"), "self")
+    ):
+        return False
+
+    def pack_items(self: Any, value: Any, whitelist_map: Any, object_handler: Any, descent_path: str) -> Any:
+        names, serializers = self.storage_field_names, self.field_serializers
+        made = [("__class__", self.get_storage_name())]
+        for key, field in self.object_as_mapping(self.before_pack(value)).items():
+            if key in serializers:
+                where = f"{descent_path}.{key}"
+                field = serializers[key].pack(field, whitelist_map=whitelist_map, descent_path=where)
+            if key in self.skip_when_none_fields and field is None:
+                continue
+            if key in self.skip_when_empty_fields and field in module.EMPTY_VALUES_TO_SKIP:
+                continue
+            if type(field) not in PLAIN:
+                field = transform(field, whitelist_map, object_handler, f"{descent_path}.{key}")
+            made.append((names.get(key, key), field))
+        return [*made, *self.old_fields.items()]
+
+    def items(self: Any) -> Any:
+        found = self._whitelist_map.object_serializers[type(self._obj).__name__]
+        return found.pack_items(self._obj, self._whitelist_map, wrap, self._descent_path)
+
+    serializer.pack_items, lazy.items = pack_items, items
     return True
 
 

@@ -11,6 +11,7 @@ TABLE_FACTS = ("dagster._core.definitions.metadata.metadata_set", "TableMetadata
 SCHEMAS = ("dagster._core.definitions.run_config",)
 INPUTS = ("dagster._core.definitions.input",)
 OUTPUTS = ("dagster._core.definitions.output",)
+OBJECTS_AS_JSON = ("dagster_shared.serdes.serdes",)
 # A run's process does not need the server, so `find` loads it only for those that ask.
 CODE_SERVER = ("dagster._grpc.server", "DagsterApiServer")
 
