@@ -21,7 +21,7 @@ from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 from tidegate.spark_jobs.runner import run_program
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 FORMATS: dict[str, DatasetFormat] = {"whole": "parquet", "even": "iceberg", "third": "parquet"}
 

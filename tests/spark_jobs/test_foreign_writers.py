@@ -23,7 +23,7 @@ from tidegate.spark_jobs.iceberg.staging.merge import MergedFiles
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 INSERT = f"INSERT INTO T VALUES ('{D22}', 7, 70)"
 UPDATE = "UPDATE T SET value = 19 WHERE id = 1"

@@ -27,7 +27,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.runner import run_program
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 DAY = "2013-12-22"
 DAILY = "partitions: {cycle: day, start: 2013-01-01}"

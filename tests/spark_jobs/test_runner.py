@@ -171,6 +171,7 @@ def test_a_second_attempt_after_the_commit_repeats_nothing(runs: Runs, calls: Ca
     assert len(calls.seen) == 1
 
 
+@pytest.mark.iceberg
 def test_an_append_is_made_once_for_each_commit_and_can_be_read(runs: Runs, calls: Calls) -> None:
     for commit in ("c1", "c1", "c2"):
         runs.run("count_keys", "lake", "2013-12-22", commit=commit)

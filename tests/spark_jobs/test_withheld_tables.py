@@ -21,7 +21,7 @@ from tidegate.spark_jobs.publication.release import release_withheld
 from tidegate.spark_jobs.publication.table import Publication, states_of
 from tidegate.spark_jobs.repair.orphans import find_orphans
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 Make = Callable[..., Shared]
 

@@ -80,6 +80,7 @@ def shop(tmp_path: Path, spark: SparkSession) -> Shop:
     return Shop(tmp_path, spark)
 
 
+@pytest.mark.iceberg
 def test_a_failed_check_withholds_all_outputs_and_names_all_checks(shop: Shop) -> None:
     ROWS["orders"] = [(D22, 1, 2.0), (D22, 1, -1.0)]
     ROWS["lines"] = [(D22, 7, None)]

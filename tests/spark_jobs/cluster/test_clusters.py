@@ -22,7 +22,7 @@ from tidegate.spark_jobs.errors import ClusterRefused
 from tidegate.spark_jobs.session.executors import check_executors, link_of
 
 # A cluster of three JVMs, and one for each driver with its executors.
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.spark_jobs.cluster.shop import Shop, kill_driver
 from tests.spark_jobs.cluster.standalone import Standalone, standalone
 
 # Each test has drivers of its own, and the kill tests dozens of them: only a soak runs them.
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.iceberg]
 
 CRASH_TABLE = "tests/spark_jobs/crash_table/test_crash_table.py"
 KILLS = "tests/spark_jobs/iceberg/test_crash.py"

@@ -19,7 +19,7 @@ from tests.spark_jobs.crash_table.points import before
 from tests.spark_jobs.crash_table.project import Project
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 
-pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # each case takes several runs
+pytestmark = [pytest.mark.spark, pytest.mark.endurance, pytest.mark.iceberg]  # each case takes several runs
 
 OUTPUTS = {"lake": "iceberg", "files": "parquet"}
 

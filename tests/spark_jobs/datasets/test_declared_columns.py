@@ -165,6 +165,7 @@ def test_new_columns_are_refused_or_added(house: Publisher, format: str) -> None
     assert house.rows(ref) == [(1, "x"), (2, None)]
 
 
+@pytest.mark.iceberg
 def test_a_table_takes_the_comments_of_new_and_known_columns(house: Publisher) -> None:
     def comments(**described: str) -> dict[str, str | None]:
         columns = {

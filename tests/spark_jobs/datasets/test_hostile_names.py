@@ -107,6 +107,7 @@ def fenced(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 @pytest.mark.spark
+@pytest.mark.iceberg
 def test_keys_and_commits_round_trip(
     fenced: Warehouse, spark: SparkSession, iceberg_warehouse: Path, tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_days_in_winter_equal_pandas(winter: FlightsProject, expected: Reference
     assert_same(collected(winter.read(table)), getattr(expected, table)())
 
 
+@pytest.mark.iceberg
 def test_the_report_as_a_query_equals_pandas_too(winter: FlightsProject, expected: Reference) -> None:
     assert_same(collected(winter.read("carrier_report_sql")), expected.carrier_report())
 
@@ -110,6 +111,7 @@ def test_cancelled_and_diverted_flights_stay(winter: FlightsProject) -> None:
     assert cancelled.where("dep_delay IS NOT NULL OR arr_delay IS NOT NULL").count() == 0
 
 
+@pytest.mark.iceberg
 def test_a_late_weather_completes_the_day_when_it_is_run_again(spark: SparkSession, tmp_path: Path) -> None:
     project = FlightsProject(tmp_path, spark)
     project.land([date(2013, 12, 22)])
@@ -124,6 +126,7 @@ def test_a_late_weather_completes_the_day_when_it_is_run_again(spark: SparkSessi
     assert {row["weather_complete"] for row in project.rows("delays_by_weather")} == {True}
 
 
+@pytest.mark.iceberg
 def test_the_doubled_hour_keeps_its_later_reading(spark: SparkSession, tmp_path: Path) -> None:
     """2013-11-03: daylight saving ends, and each airport has two readings for the hour from 1 to 2."""
     project = FlightsProject(tmp_path, spark)
@@ -148,6 +151,7 @@ def test_the_doubled_hour_keeps_its_later_reading(spark: SparkSession, tmp_path:
     assert files == LOG_FILES
 
 
+@pytest.mark.iceberg
 def test_programs_cope_with_feeds_that_have_never_come(spark: SparkSession, tmp_path: Path) -> None:
     project = FlightsProject(tmp_path, spark)
     for program, outputs in (("clean_flights", 1), ("clean_weather", 2), ("delays_by_weather", 1)):

@@ -99,6 +99,7 @@ def test_a_file_that_is_delivered_again_changes_nothing_and_a_corrected_one_its_
     assert load.delays() == before | {"JFK": corrected}
 
 
+@pytest.mark.iceberg
 def test_rows_that_come_in_two_files_are_one(load: Load) -> None:
     load.land("EWR", "LGA")
     file = load.land("JFK").file
@@ -108,6 +109,7 @@ def test_rows_that_come_in_two_files_are_one(load: Load) -> None:
     load.check()
 
 
+@pytest.mark.iceberg
 def test_two_files_that_disagree_load_nothing_until_one_is_gone(load: Load) -> None:
     load.land("EWR", "LGA")
     file = load.land("JFK").file

@@ -14,7 +14,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.repair.fsck import Examined, fsck
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 def findings(house: House, load: Program) -> list[tuple[str, str]]:

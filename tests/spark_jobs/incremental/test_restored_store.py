@@ -17,7 +17,7 @@ from tests.spark_jobs.incremental.test_runs import D22, LOAD, LOAD_FILES, House
 from tidegate.domain.model import Program
 from tidegate.spark_jobs.errors import StoreBehind
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 @pytest.fixture

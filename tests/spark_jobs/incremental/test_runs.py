@@ -35,7 +35,7 @@ from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.runner import run_program
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 FEED = "tests.spark_jobs.incremental.orders_feed"
 D22, D23 = "2013-12-22", "2013-12-23"

@@ -18,7 +18,7 @@ from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
 from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.programs.params import Params
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 D22, D23, D24 = "2013-12-22", "2013-12-23", "2013-12-24"
 _apps = (f"history{number}" for number in count())

@@ -11,7 +11,7 @@ from tidegate.domain.maintenance.reported import Ending
 from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 ON_READ = ", ".join(f"'write.{kind}.mode' = 'merge-on-read'" for kind in ("delete", "merge", "update"))
 MANY = 20

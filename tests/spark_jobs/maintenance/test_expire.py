@@ -20,7 +20,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.publication.table import sequence_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 def fill(yard: Yard, commits: int = 6) -> list[int]:

@@ -31,7 +31,11 @@ from tidegate.spark_jobs.parquet.steps.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import head, read_version, version_numbers
 
-pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # processes are killed one after the other
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.endurance,
+    pytest.mark.iceberg,
+]  # processes are killed one after the other
 
 MERGE_ON_READ = (
     "'format-version' = '2', 'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition'"

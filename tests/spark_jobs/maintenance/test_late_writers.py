@@ -15,7 +15,7 @@ from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg import expire_snapshots
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 Writes = Callable[..., None]
 """Is given the works of a writer, each of which is done at one try of the operation."""

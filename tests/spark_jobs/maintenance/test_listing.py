@@ -10,7 +10,7 @@ from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tests.spark_jobs.maintenance.yard import Yard, activate
 from tidegate.spark_jobs.maintenance.listing import Listing, iceberg_catalogs, list_tables
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 

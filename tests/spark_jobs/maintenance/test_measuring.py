@@ -15,7 +15,7 @@ from tidegate.spark_jobs.maintenance.iceberg import health
 from tidegate.spark_jobs.maintenance.measuring import TableToMeasure, measure_many
 from tidegate.spark_jobs.maintenance.request import Gone, TableTarget
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 def fill(yard: Yard) -> None:

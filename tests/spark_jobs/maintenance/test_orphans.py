@@ -15,7 +15,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.maintenance.iceberg import remove_orphan_files
 from tidegate.spark_jobs.publication.table import sequence_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 OLD, YOUNG = 4 * DAY, 2 * DAY
 

@@ -28,7 +28,7 @@ from tidegate.spark_jobs.parquet import output
 from tidegate.spark_jobs.parquet.version_log import TableVersion, head
 from tidegate.spark_jobs.publication.table import sequence_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest, TableTarget
 from tidegate.spark_jobs.programs.params import Params
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 CONSUMER = "test/load"
 

@@ -15,7 +15,7 @@ from tidegate.domain.maintenance.reported import Ended, Ending
 from tidegate.spark_jobs.iceberg.catalog.failures import IcebergFailure, StaleTable
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 COLD, HOT = "2014-01-01", "2014-01-02"
 COMMITS, COMMIT_SECONDS = much(5), 0.4

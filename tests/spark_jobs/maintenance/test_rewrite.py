@@ -9,7 +9,7 @@ from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 DAYS = ("2014-01-01", "2014-01-02", "2014-01-03")
 

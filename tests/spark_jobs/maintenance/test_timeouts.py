@@ -18,7 +18,7 @@ from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg import rewriter
 from tidegate.spark_jobs.maintenance.parquet import compaction
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 ENDLESS = 10**15
 """Rows that no test sees the end of."""

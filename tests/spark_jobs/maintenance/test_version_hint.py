@@ -13,7 +13,7 @@ from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import MANIFESTS, Yard
 from tidegate.spark_jobs.iceberg.catalog.half_done import HINT, mend_version_hint
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 @pytest.fixture(scope="module")

@@ -107,25 +107,39 @@ def _chunks(
     reader = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, conf))
     try:
         footer = reader.getFooter()
-        shown = json.loads(parquet.metadata.ParquetMetadata.toJSON(footer))
-        known = str(shown["fileMetaData"].get("createdBy")).startswith(WRITER)
-        for at, group in enumerate(shown["blocks"]):
+        text = json.loads(parquet.metadata.ParquetMetadata.toJSON(footer))
+        known = str(text["fileMetaData"].get("createdBy")).startswith(WRITER)
+        for at, group in enumerate(text["blocks"]):
             for number, column in enumerate(group["columns"]):
                 name = ".".join(column["path"])
                 if len(column["path"]) > 1 or name not in names:
                     continue
                 read = name in listed and _is_listed(column)
                 values = _values(reader, footer, at, number) if read else None
-                yield name, _stored(column, values, known=known)
+                # Newer versions of the library leave them out of this text.
+                shown = column.get("statistics") or _statistics(footer, at, number)
+                yield name, _stored(int(column["valueCount"]), shown, values, known=known)
     finally:
         reader.close()
 
 
-def _stored(column: Mapping[str, Any], values: frozenset[int | str] | None, *, known: bool) -> Stored:
-    shown = column.get("statistics") or {}
+def _statistics(footer: Any, group: int, column: int) -> Mapping[str, Any]:
+    """Return what is known of a column in a row group, by the names of the text of a footer."""
+    found = footer.getBlocks().get(group).getColumns().get(column).getStatistics()
+    if found is None:
+        return {}
+    shown: dict[str, Any] = {"numNullsSet": found.isNumNullsSet(), "numNulls": found.getNumNulls()}
+    if found.hasNonNullValue():
+        shown |= {"min": found.genericGetMin(), "max": found.genericGetMax()}
+    return shown
+
+
+def _stored(
+    rows: int, shown: Mapping[str, Any], values: frozenset[int | str] | None, *, known: bool
+) -> Stored:
     bounds: tuple[Any, Any] = (shown.get("min"), shown.get("max"))
     return Stored(
-        rows=int(column["valueCount"]),
+        rows=rows,
         nulls=int(shown["numNulls"]) if shown.get("numNullsSet") else None,
         bounds=bounds if known and _are_bounds(bounds) else None,
         values=values,

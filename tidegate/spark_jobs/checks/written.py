@@ -23,7 +23,13 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.declared_columns import declared_schema
 from tidegate.spark_jobs.errors import ProgramError, SparkJobError
 from tidegate.spark_jobs.programs.loading import load_check
-from tidegate.spark_jobs.programs.own_session import CANNOT_WRITE, frame_in, program_session, refuse_writes
+from tidegate.spark_jobs.programs.own_session import (
+    CANNOT_WRITE,
+    NO_COMMITTER,
+    frame_in,
+    program_session,
+    refuse_writes,
+)
 from tidegate.spark_jobs.programs.program import ProgramExited, call_program
 
 Written = SqlCheck | RunCheck
@@ -101,7 +107,7 @@ def _bad_rows(
 
 def _why(error: BaseException) -> str:
     """Return the first line of an error, without the call of Java that it came through."""
-    if CANNOT_WRITE in str(error):
+    if CANNOT_WRITE in str(error) or f"{NO_COMMITTER}.<init>" in str(error):
         return "an error, since it writes: a check reads, and its session commits nothing"
     java: Any = error.java_exception if isinstance(error, Py4JJavaError) else error
     return f"{type(error).__name__}: {str(java).strip().splitlines()[0]}"

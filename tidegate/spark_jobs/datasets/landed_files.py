@@ -34,7 +34,7 @@ from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.row_refusal import refusal
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.java.cause import about_partition, decoded
-from tidegate.spark_jobs.java.jvm import java_classes
+from tidegate.spark_jobs.java.jvm import call_with, java_classes
 
 FOOTERS_AT_ONCE = 1_000
 """How many footers the JVM reads before their texts are handed over: some 2 kB each."""
@@ -240,7 +240,7 @@ def _kinds(spark: SparkSession, ref: DatasetRef, files: Sequence[str]) -> Iterat
     for first in range(0, len(files), FOOTERS_AT_ONCE):
         some = statuses.slice(first, first + FOOTERS_AT_ONCE)
         try:
-            footers = _format(spark).readParquetFootersInParallel(conf, some, False)
+            footers = call_with(_format(spark).readParquetFootersInParallel, conf, some, False, newer=False)
         except (PySparkException, Py4JJavaError) as error:
             raise _unreadable(spark, ref, files) or error from error
         texts = str(footers.mkString(SEPARATOR)).split(SEPARATOR)

@@ -17,7 +17,7 @@ from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampT
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.java.jvm import expression_of, java_classes
+from tidegate.spark_jobs.java.jvm import call_with, expression_of, java_classes
 from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 NO_VALUE = "(null)"
@@ -129,7 +129,7 @@ def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) 
         given = [expression_of(spark, one.asc()) for one in by] + [
             order.apply(n) for n in range(order.size())
         ]
-        made = plans.Sort(to_seq(given), False, plan)
+        made = call_with(plans.Sort, to_seq(given), False, plan, newer=java.scala.Option.empty())
     else:
         return frame
     return frame_of_plan(spark, made)

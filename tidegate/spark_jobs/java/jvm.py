@@ -18,7 +18,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from time import monotonic, sleep
@@ -283,6 +283,22 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while found is not None:
         yield found
         found = found.__cause__ or found.__context__
+
+
+def call_with(call: Callable[..., Any], *arguments: Any, newer: Any) -> Any:
+    """Call a method or constructor of Spark that takes one more argument since some version.
+
+    Args:
+        newer: that argument. Versions are not compared: which one it is differs from method to method.
+    """
+    from py4j.protocol import Py4JError, Py4JJavaError
+
+    try:
+        return call(*arguments)
+    except Py4JError as error:
+        if isinstance(error, Py4JJavaError) or "does not exist" not in str(error):
+            raise
+        return call(*arguments, newer)
 
 
 def _is_of_connection(error: BaseException) -> bool:

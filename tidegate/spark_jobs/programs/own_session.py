@@ -44,6 +44,8 @@ OURS = frozenset(FIXED) | {
 """What decides where rows go and how files are written; a program's other settings serve its own plan."""
 CANNOT_WRITE = "tidegate.a_check_cannot_write"
 """In place of a class that a write needs: Spark names it in its message."""
+NO_COMMITTER = "org.apache.spark.internal.io.FileCommitProtocol"
+"""The same for committers of files, which newer versions of Spark load when they are set. It is abstract."""
 BY_PATH = ("default_iceberg", "default_cache_iceberg")
 """The catalogs that Iceberg adds to a session which names a table by its folder."""
 OUR_PREFIXES = (CATALOGS, "spark.sql.iceberg.", "spark.wap.", "mapreduce.", "fs.defaultFS")
@@ -76,7 +78,7 @@ def refuse_stopped(spark: SparkSession) -> None:
 
 def refuse_writes(own: SparkSession) -> None:
     """Take from a session what writes need: the committer of files, and the catalogs of tables."""
-    own.conf.set("spark.sql.sources.commitProtocolClass", CANNOT_WRITE)
+    own.conf.set("spark.sql.sources.commitProtocolClass", NO_COMMITTER)
     for name in BY_PATH:
         own.conf.set(f"{CATALOGS}{name}", CANNOT_WRITE)
     for name in dict(_java_settings(own)):

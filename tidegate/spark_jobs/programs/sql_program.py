@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -115,8 +116,13 @@ def _fence(own: SparkSession) -> None:
     java: Any = java_classes(own)
     session: Any = own._jsparkSession
     functions = session.sessionState().functionRegistry()
+    identifier, some = java.org.apache.spark.sql.catalyst.FunctionIdentifier, java.scala.Some
     for name in FUNCTIONS:
-        functions.dropFunction(java.org.apache.spark.sql.catalyst.FunctionIdentifier(name))
+        try:
+            functions.dropFunction(identifier(name))
+        except Py4JJavaError:
+            # Newer versions of Spark know a function by its whole name alone.
+            functions.dropFunction(identifier(name, some("builtin"), some("system")))
 
 
 def _run(
