@@ -251,7 +251,7 @@ def test_a_function_returns_the_bad_rows_or_none(spark: SparkSession) -> None:
         ("number", "returns a DataFrame or None, got int"),
         ("writes", "since it writes: a check reads"),
         ("writes_a_table", "since it writes: a check reads"),
-        ("writes_into_a_folder", "since it writes: a check reads"),
+        pytest.param("writes_into_a_folder", "since it writes: a check reads", marks=pytest.mark.iceberg),
         ("fails_late", "no such row"),
     ],
 )

@@ -17,7 +17,7 @@ from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampT
 from tidegate.spark_jobs.datasets.column_names import spelling
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.java.jvm import call_with, expression_of, java_classes
+from tidegate.spark_jobs.java.jvm import call_with, expression_of, is_before_4, java_classes
 from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 NO_VALUE = "(null)"
@@ -126,13 +126,22 @@ def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) 
     elif arranged.references().subsetOf(plan.outputSet()):
         # Else Spark would sort by partition alone.
         order = arranged.order()
-        given = [expression_of(spark, one.asc()) for one in by] + [
-            order.apply(n) for n in range(order.size())
-        ]
+        first = _orders(frame, by, columns)
+        given = [*first, *(order.apply(n) for n in range(order.size()))]
         made = call_with(plans.Sort, to_seq(given), False, plan, newer=java.scala.Option.empty())
     else:
         return frame
     return frame_of_plan(spark, made)
+
+
+def _orders(frame: DataFrame, by: Sequence[Any], columns: Sequence[str]) -> list[Any]:
+    """Return the ascending orders of some columns, as expressions of Spark's plans."""
+    if is_before_4():
+        return [expression_of(frame.sparkSession, one.asc()) for one in by]
+    # There an expression of a column has no order before it is analysed.
+    made = cast(Any, frame.sortWithinPartitions(*(f"`{name}`" for name in columns)))
+    order = made._jdf.queryExecution().analyzed().order()
+    return [order.apply(n) for n in range(order.size())]
 
 
 def _arranged(plan: Any) -> Any | None:

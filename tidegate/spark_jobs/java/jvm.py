@@ -124,23 +124,24 @@ def of_plan(spark: "SparkSession", plan: Any) -> Any:
 
 def of_expression(spark: "SparkSession", expression: Any) -> Any:
     """Return the Java column of an expression."""
-    if _is_before_4():
+    if is_before_4():
         return java_classes(spark).org.apache.spark.sql.Column(expression)
     return _classic(spark).ExpressionUtils.column(expression)
 
 
 def expression_of(spark: "SparkSession", column: Any) -> Any:
     """Return the expression of a Java column."""
-    return column.expr() if _is_before_4() else _classic(spark).ExpressionUtils.expression(column)
+    return column.expr() if is_before_4() else _classic(spark).ExpressionUtils.expression(column)
 
 
 def _classic(spark: "SparkSession") -> Any:
     """Return the package of what sessions with a JVM have, apart from Spark Connect since Spark 4."""
     sql = java_classes(spark).org.apache.spark.sql
-    return sql if _is_before_4() else sql.classic
+    return sql if is_before_4() else sql.classic
 
 
-def _is_before_4() -> bool:
+def is_before_4() -> bool:
+    """Return whether the installed Spark is older than version 4."""
     import pyspark
 
     return pyspark.__version__.startswith("3.")

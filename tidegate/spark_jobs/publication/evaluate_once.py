@@ -22,6 +22,7 @@ from pyspark.storagelevel import StorageLevel
 
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.java.jvm import call_with
 from tidegate.spark_jobs.programs.own_session import frame_of_plan
 
 log = logging.getLogger(__name__)
@@ -86,7 +87,10 @@ def shared_plans(outputs: Sequence[DataFrame]) -> list[Any]:
 
 def may_differ(plan: Any) -> bool:
     """Return whether a second evaluation of a plan may give other rows."""
-    return not plan.deterministic() or bool(CHANGING.search(plan.treeString(True, False, ALL_FIELDS, False)))
+    if not plan.deterministic():
+        return True
+    text = call_with(plan.treeString, True, False, ALL_FIELDS, False, newer=False)
+    return bool(CHANGING.search(text))
 
 
 def _nodes(root: Any) -> Iterator[tuple[Any, Any]]:
