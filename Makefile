@@ -22,10 +22,10 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench coverage soak docs pages figures wheel screenshots vendor lock clean static style types fast every compiled archive browser
+.PHONY: help demo dev check test bench bench-peers coverage soak docs pages figures wheel screenshots vendor lock clean static style types fast every compiled archive browser
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/stamp archive ## run the example project on real flights, from landing to report; ends by itself
 	$(BIN)/tidegate demo
@@ -41,6 +41,9 @@ test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, e
 
 bench: $(VENV)/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-peers: $(VENV)/stamp ## measure plain Dagster at its best settings beside it: from an event to its run, runs created in a burst
+	$(BIN)/python -m benchmarks --short host op_latency burst
 
 coverage: $(VENV)/stamp ## every line and branch of the pure modules is run by a cheap test; ten minutes
 	$(BIN)/python -m tests.pure_coverage

@@ -1,8 +1,9 @@
-"""From an event to its run in Dagster: by the host, by the dispatcher's sensor, and by a plain asset sensor.
+"""From an event to its run in Dagster: by the host, by the dispatcher's sensor, and by plain Dagster.
 
-One code server and one daemon serve all three, so each sample is taken on the same machine at the same time.
+One code server and one daemon serve all, so each sample is taken on the same machine at the same time.
 An event is a materialisation that is reported from outside; its run is there when Dagster lists it, in
-whatever status. The plain sensor looks for it every second, the shortest interval that Dagster has.
+whatever status. Plain Dagster is an asset sensor and a declarative automation condition, each with an
+interval of a second, the shortest one that it has.
 """
 
 import subprocess
@@ -91,13 +92,35 @@ _DEFINITIONS = f"""\
 from tidegate import definitions as project
 
 
+@dg.asset(
+    deps=[dg.AssetKey(["bench", "condition"])],
+    automation_condition=dg.AutomationCondition.any_deps_updated(),
+)
+def conditioned():
+    pass
+
+
+conditions = dg.AutomationConditionSensorDefinition(
+    "conditions",
+    target=[conditioned],
+    minimum_interval_seconds=1,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    run_tags={{"condition": "yes"}},
+)
+
+
 def load(spark, inputs, params):
     return {{}}
 
 
 @dg.definitions
 def defs():
-    return dg.Definitions.merge(project.defs(), dg.Definitions(jobs=[plain_job], sensors=[plain_sensor]))
+    plain = dg.Definitions(
+        assets=[dg.AssetSpec(["bench", "condition"]), conditioned],
+        jobs=[plain_job],
+        sensors=[plain_sensor, conditions],
+    )
+    return dg.Definitions.merge(project.defs(), plain)
 """
 _DAGSTER = """\
 telemetry: {enabled: false}
@@ -131,15 +154,22 @@ def main(*, short: bool = False) -> int:
 def _measured(instance: DagsterInstance, processes: DagsterProcesses, samples: int) -> int:
     chance, days = Random(1), count()
     _sample(instance, "raw", next(days))  # the processes have started when it is there
-    _sample(instance, "plain", next(days))
     middles: list[float] = []
-    for name, dataset in (("a plain asset sensor, 1 s", "plain"), ("the dispatcher's sensor", "raw")):
+    for name, dataset in (
+        ("a plain asset sensor, 1 s", "plain"),
+        ("an automation condition, 1 s", "condition"),
+        ("the dispatcher's sensor", "raw"),
+    ):
+        if dataset != "raw":
+            _sample(instance, dataset, next(days))
         seconds: list[float] = []
         for _ in range(samples):
             time.sleep(chance.uniform(0, PAUSE_SECONDS))
             seconds.append(_sample(instance, dataset, next(days)))
         middles.append(printed("run", name, seconds)[0])
-    processes.start_host()
+    host = processes.start_host()
+    # Until then the sensor creates the runs.
+    host.wait_until(lambda: " host is active" in host.log.read_text(), GIVES_UP_SECONDS)
     _sample(instance, "raw", next(days))
     found: list[float] = []
     for _ in range(SAMPLES):
@@ -153,7 +183,7 @@ def _measured(instance: DagsterInstance, processes: DagsterProcesses, samples: i
 def _sample(instance: DagsterInstance, dataset: str, day: int) -> float:
     """Return the seconds from the report of an event to its run."""
     key = str(date(2020, 1, 1) + timedelta(days=day))
-    wanted = RunsFilter(tags={"plain": "yes"} if dataset == "plain" else {SCHEDULE: "bench/load"})
+    wanted = RunsFilter(tags={SCHEDULE: "bench/load"} if dataset == "raw" else {dataset: "yes"})
     before = instance.get_runs_count(wanted)
     instance.report_runless_asset_event(
         AssetMaterialization(AssetKey(["bench", dataset]), partition=key if dataset == "raw" else None)
