@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
@@ -322,12 +323,10 @@ def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: da
 
 
 def _bounded(keys: Iterator[str], of: str) -> tuple[str, ...]:
-    found: list[str] = []
-    for key in keys:
-        if len(found) == MAX_KEYS:
-            raise PartitionKeyError(f"{of} has more than {MAX_KEYS:,} partitions; choose a shorter period")
-        found.append(key)
-    return tuple(found)
+    found = tuple(islice(keys, MAX_KEYS + 1))
+    if len(found) > MAX_KEYS:
+        raise PartitionKeyError(f"{of} has more than {MAX_KEYS:,} partitions; choose a shorter period")
+    return found
 
 
 def _time_of(scheme: PartitionScheme, cycle: Cycle) -> TimeDimension:

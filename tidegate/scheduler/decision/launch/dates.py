@@ -26,8 +26,8 @@ def is_dated(schedule: Schedule) -> bool:
 
 def dates_of_fires(app: App, schedule: Schedule, deliveries: Iterable[Delivery]) -> tuple[str, ...]:
     """Return the business dates of the fires of a job, each once, the newest last."""
-    events = {delivery.event.id: delivery.event for delivery in deliveries}.values()
-    fires = [event for event in events if event.scheduled_for is not None]
+    fired = (delivery.event for delivery in deliveries if delivery.event.scheduled_for is not None)
+    fires = list({event.id: event for event in fired}.values())
     if is_by_the_clock(output_scheme(app, schedule.program)):
         fires.sort(key=lambda fire: fire.time)
     else:

@@ -9,6 +9,7 @@ job's launch plan has those of all its events, a reference to a named member tho
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 
@@ -22,15 +23,23 @@ from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, dataset_of_key
 from tidegate.scheduler.model.job import LaunchPlan
 
+NAMES_KEPT = 256
+"""Of how many event keys the dataset's name is kept: a job has many events of few keys."""
+
 
 def manifest_of(app: str, deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     """Return the distinct collected partition keys by dataset, as the app names it, both sorted."""
     keys: dict[str, set[str]] = {}
     for delivery in deliveries:
         if delivery.event.kind is EventKind.PARTITION and delivery.event.partition is not None:
-            dataset = name_in(app, dataset_of_key(delivery.event.key))
-            keys.setdefault(dataset, set()).add(delivery.event.partition)
+            keys.setdefault(_dataset_in(app, delivery.event.key), set()).add(delivery.event.partition)
     return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
+
+
+@lru_cache(NAMES_KEPT)
+def _dataset_in(app: str, key: str) -> str:
+    """Return the name that an app uses for the dataset of an event's key."""
+    return name_in(app, dataset_of_key(key))
 
 
 def upstream_of(app: str, deliveries: Iterable[Delivery]) -> tuple[UpstreamRun, ...]:
@@ -83,7 +92,7 @@ def sizes_of(events: Iterable[Event], app: str) -> dict[str, dict[str, Partition
     found: dict[str, dict[str, PartitionInput]] = {}
     for event in events:
         if event.kind is EventKind.PARTITION:
-            parts = found.setdefault(name_in(app, dataset_of_key(event.key)), {})
+            parts = found.setdefault(_dataset_in(app, event.key), {})
             key = event.partition or ""
             parts[key] = _updated(parts.get(key), event, adds=not key)
     return {name: dict(sorted(parts.items())) for name, parts in sorted(found.items())}
