@@ -7,9 +7,22 @@ and so is the outbox, in the order of its offers.
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Index, Table, bindparam, delete, exists, or_, select, update
+from sqlalchemy import (
+    Column,
+    Delete,
+    Index,
+    Table,
+    Update,
+    bindparam,
+    delete,
+    exists,
+    or_,
+    select,
+    update,
+)
 
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.queue import needs_of, queue_of
@@ -61,6 +74,34 @@ OFFERS = {
 """The outbox, by whether only what is due is asked for, and only the first ones."""
 
 
+@cache
+def _waking(dialect: str) -> tuple[Update, Update]:
+    """Return the statements that wake queues, and blocked jobs that are in none."""
+    at = bindparam("at", type_=Instant())
+    queues = (
+        update(QUEUES)
+        .where(among(dialect, QUEUES.c.resource, "blocking"))
+        .where(or_(QUEUES.c.woken_at.is_(None), QUEUES.c.woken_at > at))
+        .values(woken_at=at)
+    )
+    blocked = among(dialect, _JOBS.blocked_on, "blocking")
+    jobs = (
+        update(tables.jobs)
+        .where(blocked, _JOBS.queue.is_(None), or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back))
+        .where(or_(_JOBS.next_check_at.is_(None), _JOBS.next_check_at > at))
+        .values(next_check_at=at, due_at=at)
+    )
+    return queues, jobs
+
+
+@cache
+def _looked_at(dialect: str) -> tuple[Delete, Update]:
+    """Return the statements that forget empty queues, and note that the others were looked at."""
+    these = among(dialect, QUEUES.c.queue, "names")
+    empty = ~exists(select(_JOBS.id).where(_JOBS.queue == QUEUES.c.queue))
+    return delete(QUEUES).where(these, empty), update(QUEUES).where(these).values(woken_at=None)
+
+
 class QueueReader(Queries):
     def woken(self, until: datetime, limit: int | None = None) -> tuple[tuple[str, datetime], ...]:
         query = WOKEN if limit is None else FIRST_WOKEN
@@ -86,31 +127,14 @@ class QueueWriter(QueueReader, Changes):
     def wake(self, resources: Collection[str], at: datetime) -> None:
         if not resources:
             return
-        names = {"blocking": listed(self._dialect, resources)}
-        self._connection.execute(
-            update(QUEUES)
-            .where(among(self._dialect, QUEUES.c.resource, "blocking"))
-            .where(or_(QUEUES.c.woken_at.is_(None), QUEUES.c.woken_at > at))
-            .values(woken_at=at),
-            names,
-        )
-        blocked = among(self._dialect, _JOBS.blocked_on, "blocking")
-        self._connection.execute(
-            update(tables.jobs)
-            .where(blocked, _JOBS.queue.is_(None), or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back))
-            .where(or_(_JOBS.next_check_at.is_(None), _JOBS.next_check_at > at))
-            .values(next_check_at=at, due_at=at),
-            names,
-        )
+        for statement in _waking(self._dialect):
+            self._connection.execute(statement, {"blocking": listed(self._dialect, resources), "at": at})
 
     def mark_looked_at(self, queues: Collection[str]) -> None:
         if not queues:
             return
-        rows, names = QUEUES.c, {"names": listed(self._dialect, queues)}
-        these = among(self._dialect, rows.queue, "names")
-        empty = ~exists(select(_JOBS.id).where(_JOBS.queue == rows.queue))
-        self._connection.execute(delete(QUEUES).where(these, empty), names)
-        self._connection.execute(update(QUEUES).where(these).values(woken_at=None), names)
+        for statement in _looked_at(self._dialect):
+            self._connection.execute(statement, {"names": listed(self._dialect, queues)})
 
     def _enter_queues(self, jobs: Sequence[Job]) -> None:
         """Record the queues of jobs that are put."""

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Update, delete, select, update
+from sqlalchemy import Connection, Update, bindparam, delete, select, update
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -49,6 +49,9 @@ from tidegate.scheduler.store.sql.statements.rows import (
     delivery_row,
 )
 from tidegate.scheduler.store.sql.totals import PULSES
+
+_HELD_BY = tables.slots.c.holder == bindparam("held_by")
+HELD_SLOTS, RELEASE = select(tables.slots.c.resource).where(_HELD_BY), delete(tables.slots).where(_HELD_BY)
 
 
 @cache
@@ -152,12 +155,9 @@ class SqlTransaction(
         bulk.insert(self._connection, tables.slots, ("resource", "holder"), rows, on_conflict="leave")
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
-        table = tables.slots
-        held = (
-            self._connection.execute(select(table.c.resource).where(table.c.holder == holder)).scalars().all()
-        )
+        held = self._connection.execute(HELD_SLOTS, {"held_by": holder}).scalars().all()
         if held:
-            self._connection.execute(delete(table).where(table.c.holder == holder))
+            self._connection.execute(RELEASE, {"held_by": holder})
         return tuple(sorted(held))
 
     def add_launches(self, launches: Sequence[Launched]) -> None:

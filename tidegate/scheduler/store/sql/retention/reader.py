@@ -136,14 +136,15 @@ NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).
     snapshots.c.number.desc()
 )
 
+PRUNED = select(pruned.c.id)
+
 
 class RetentionReader(Queries):
     def pruned(self, kind: PrunedKind, ids: Collection[str]) -> frozenset[str]:
         if not ids:
             return frozenset()
-        query = select(pruned.c.id).where(pruned.c.kind == kind, among(self._dialect, pruned.c.id, "ids"))
-        found = self._connection.execute(query, {"ids": listed(self._dialect, ids)})
-        return frozenset(found.scalars())
+        found = self._all(PRUNED, tuple[str], {pruned.c.id: ids}, {pruned.c.kind: kind})
+        return frozenset(id for (id,) in found)
 
     def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
         rows = self._rows(_old_jobs(goes_on=after is not None), before, after, limit)

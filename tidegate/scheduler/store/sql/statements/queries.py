@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Column, Connection, Integer, Select, bindparam, delete, select
+from sqlalchemy import Column, Connection, Delete, Integer, Select, bindparam, delete, select
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.sql.columns import Codec, Row
@@ -48,6 +48,12 @@ def _narrowed(
     for column in equals:
         query = query.where(column == bindparam(f"same_{column.name}"))
     return query
+
+
+@lru_cache(STATEMENTS_KEPT)
+def _without(column: Column[Any], dialect: str) -> Delete:
+    """Return the statement that deletes the rows with one of some values in a column."""
+    return delete(column.table).where(among(dialect, column, "names"))
 
 
 V = TypeVar("V", bound=Value)
@@ -96,7 +102,7 @@ class Changes(Queries):
         """Delete the rows that have one of these values in a column."""
         if values:
             names = {"names": listed(self._dialect, values)}
-            self._connection.execute(delete(column.table).where(among(self._dialect, column, "names")), names)
+            self._connection.execute(_without(column, self._dialect), names)
 
 
 def readable(query: Statement, of: Callable[[Row], T], rows: Iterable[Row]) -> Iterator[tuple[T, Row]]:
