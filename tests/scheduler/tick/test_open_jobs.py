@@ -1,4 +1,4 @@
-"""Keys that wait cost an event and an end nothing: counted in statements, rows and steps of SQLite."""
+"""Keys that wait cost an event and an end nothing, crons of one minute no statement: counted in SQLite."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -86,3 +86,20 @@ def test_one_event_and_one_end_cost_the_same_however_many_keys_wait(tmp_path: Pa
         assert beside_many.statements == beside_few.statements, what
         assert beside_many.rows == beside_few.rows, what
         assert beside_many.steps < beside_few.steps * 1.3, what
+
+
+def test_crons_that_are_due_together_cost_no_statement_each(tmp_path: Path) -> None:
+    def statements(crons: int) -> int:
+        limits = "constraints: [{concurrency: {max: 99}}]"
+        text = "".join(
+            f'c{number}: {{program: q, status: active, trigger: {{cron: "5 1 * * *"}}, {limits}}}\n'
+            for number in range(crons)
+        )
+        with closing(open_sql_store(f"sqlite:///{tmp_path}/crons{crons}.db")) as store:
+            world = World(text, store=store)
+            world.tick("01:00")
+            found = cost(store, lambda: world.tick("01:05"))
+            assert len(world.jobs("c0", JobState.PENDING_LAUNCH)) == 1
+            return found.statements
+
+    assert statements(12) == statements(3)

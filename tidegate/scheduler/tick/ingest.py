@@ -159,6 +159,7 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> list
     refs = {listener.schedule for each in listeners.values() for listener in each}
     states = {ref: work.schedule(ref) for ref in refs}
     apps = load_apps(work, states.values())
+    work.open_jobs.prefetch(events, listeners, states, apps)
     work.last.prefetch(((event, each) for event in events for each in listeners[event.key]), states, apps)
     whole = {
         each.schedule

@@ -1,5 +1,6 @@
 """Pending writes: what a working set has changed since it last wrote, and the transaction that takes it."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -11,7 +12,11 @@ from tidegate.scheduler.store.protocol import EngineTransaction
 
 
 class PendingWrites:
-    """The changes since the last flush, in the order in which they were made."""
+    """The changes since the last flush, in the order in which they were made.
+
+    Attributes:
+        unread: how many of the slots are of each resource that was not read: most are a job's own.
+    """
 
     def __init__(self) -> None:
         self.states: dict[str, None] = {}
@@ -20,6 +25,7 @@ class PendingWrites:
         self.deliveries: list[Delivery] = []
         self.routed: list[str] = []
         self.slots: dict[str, tuple[str, ...]] = {}
+        self.unread = Counter[str]()
         self.launches: list[Launched] = []
         self.journal: list[Entry] = []
 

@@ -77,8 +77,7 @@ class WorkingSet:
         self._pending, self._events = PendingWrites(), list(due.events)
         self.turns = Turns(transaction)
         self._due_schedules, self._due_tasks = DueQueue(self._fires_at), DueQueue(self._fires_at)
-        self._more_tasks = True
-        self._due_jobs = DueQueue(self._checked_at)
+        self._due_jobs, self._more_tasks = DueQueue(self._checked_at), True
         self.queues = WokenQueues(transaction.woken(until))
         for state in due.schedules:
             self._cache_schedule(state)
@@ -215,7 +214,8 @@ class WorkingSet:
         """Return the number of taken slots of each resource. Every resource has an entry."""
         missing = {each for each in resources if each not in self._slots}
         if missing:
-            self._slots.update(self._transaction.slots(missing))
+            for resource, taken in self._transaction.slots(missing).items():
+                self._slots[resource] = taken + self._pending.unread.pop(resource, 0)
         return {resource: self._slots[resource] for resource in resources}
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
@@ -308,8 +308,8 @@ class WorkingSet:
 
     def take_slots(self, holder: str, resources: Collection[str]) -> None:
         """Take one slot of each resource for a job that has none yet."""
-        for resource, taken in self.slots(resources).items():
-            self._slots[resource] = taken + 1
+        for resource in set(resources):
+            (self._slots if resource in self._slots else self._pending.unread)[resource] += 1
         self._pending.slots[holder] = tuple(resources)
 
     def add_launch(self, launched: Launched) -> None:
