@@ -1,12 +1,18 @@
 """What is seen of runs: repeated, late, out of order, of others, and of runs that lost their claim."""
 
+from contextlib import closing
+
 import pytest
 
+from tests.crashes.statements import listening
 from tests.doubles.dump import dump
 from tests.worlds.world import World, at
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.decision.changes.fate import Change
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 SCHEDULES = """
 s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, constraints: [{concurrency: {max: 1}}]}
@@ -160,3 +166,49 @@ def test_observations_of_one_run_in_one_batch():
         assert transaction.slots(["program:a/q"]) == {"program:a/q": 0}
         (run,) = transaction.runs(ids=["x"])
         assert run.status is RunStatus.SUCCEEDED
+
+
+def test_what_happens_at_one_instant_advances_the_engine_once(tmp_path):
+    def looks(*clocks):
+        """How often the engine looks for events that are not routed yet."""
+        with closing(open_sql_store(f"sqlite:///{tmp_path / str(len(set(clocks)))}", create=True)) as store:
+            world, found = World(SCHEDULES, store=store), []
+            world.tick("10:00")
+            seen = [
+                RunObservation(run_id=f"x{n}", program="a/q", status=RunStatus.STARTED, at=at(clock))
+                for n, clock in enumerate(clocks)
+            ]
+            with (
+                listening(store.engine, lambda _, __, statement, *rest: found.append(statement)),
+                store.transaction() as transaction,
+            ):
+                observe_runs(transaction, seen, at("10:05"))
+            return sum("unrouted_since IS NOT NULL" in statement for statement in found)
+
+    assert looks("10:01", "10:01", "10:01") == looks("10:01")
+    assert looks("10:01", "10:02", "10:03") > looks("10:01")
+
+
+def test_what_happens_at_one_instant_is_folded_as_one_after_the_other():
+    def outcome(at_once):
+        world = World(SCHEDULES.replace("max: 1", "max: 9"))
+        for clock, day in (("09:57", "2026-03-07"), ("09:58", "2026-03-08"), ("09:59", "2026-03-09")):
+            world.arrive(clock, "raw", day)
+            world.tick(clock)
+        jobs = [request.job for request in world.offer_launches("10:00")]
+        assert world.claim("10:00", jobs[1], "another").won
+        statuses = (RunStatus.QUEUED, RunStatus.STARTING, RunStatus.STARTED, RunStatus.STARTED)
+        begun = [(f"run-{job}", job, status) for job in jobs for status in statuses]
+        second = [("second", jobs[0], RunStatus.STARTED)]
+        ends = [(f"run-{job}", job, RunStatus.SUCCEEDED) for job in jobs]
+        seen = [
+            RunObservation(run_id=run, program="a/q", job=job, attempt=1, status=status, at=at("10:01"))
+            for run, job, status in (*begun, *second, ends[0], *begun[:2], *ends)
+        ]
+        for together in [seen] if at_once else [[each] for each in seen]:
+            with world.store.transaction() as transaction:
+                observe_runs(transaction, together, at("10:01"))
+        world.tick("10:02")
+        return dump(world.store)
+
+    assert outcome(at_once=True) == outcome(at_once=False)

@@ -14,20 +14,22 @@ An observation takes effect at the instant at which it happened: earlier instant
 One that is older than the engine's clock takes effect at the clock, since past decisions do not change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cache, partial
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from tidegate.domain.launch_input import UpstreamRun
-from tidegate.domain.part_name import Ref
+from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.fold.after import record
 from tidegate.scheduler.decision.fold.recovered import as_success
 from tidegate.scheduler.decision.fold.retry import retry_at
 from tidegate.scheduler.decision.fold.run_events import event_of_job, run_events
-from tidegate.scheduler.decision.view.job_view import groups_of_program
+from tidegate.scheduler.intake.external_runs import count_external
 from tidegate.scheduler.intake.lost_starts import start_again
 from tidegate.scheduler.intake.withheld import LeftWithheld, withheld_by
 from tidegate.scheduler.model.event import Event
@@ -35,20 +37,12 @@ from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.model.retention import PrunedKind
-from tidegate.scheduler.model.run import (
-    ALL_RUNS,
-    ENDED,
-    Launched,
-    Run,
-    RunStatus,
-    group_resource,
-    program_resource,
-)
+from tidegate.scheduler.model.run import ENDED, Run, RunStatus
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.clock import effective_at
 from tidegate.scheduler.tick.end_jobs import end_jobs, take_again
-from tidegate.scheduler.tick.load import load_app, load_whole_app
+from tidegate.scheduler.tick.load import load_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.repaired import repaired_by
 from tidegate.scheduler.tick.tick import advance_before
@@ -94,17 +88,63 @@ def observe_runs(
     """Fold observations into the store, in the order in which they happened."""
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
     pruned = transaction.pruned(PrunedKind.RUN, {seen.run_id for seen in observations} - known.keys())
-    for seen in sorted(observations, key=lambda each: each.at):
-        advance_before(transaction, min(seen.at, now))
-        if seen.run_id in pruned:
-            continue  # it has ended long ago, and has counted
-        _fold(transaction, seen, known, effective_at(transaction, seen.at, now))
+    for at, together in groupby(sorted(observations, key=_happened), key=lambda seen: min(seen.at, now)):
+        # Once for all of an instant: what one of them makes due is due at that instant, and not before it.
+        advance_before(transaction, at)
+        effective = effective_at(transaction, at, now)
+        counting = [seen for seen in together if seen.run_id not in pruned]
+        for begins, alike in groupby(counting, key=_is_of_a_job_that_goes_on):
+            if begins:
+                _fold_together(transaction, list(alike), known, effective)
+            else:
+                for seen in alike:
+                    _fold(transaction, seen, known, effective)
+
+
+def _happened(seen: RunObservation) -> datetime:
+    return seen.at
+
+
+def _is_of_a_job_that_goes_on(seen: RunObservation) -> bool:
+    return seen.job is not None and seen.status not in ENDED
+
+
+def _fold_together(
+    transaction: EngineTransaction, observed: Sequence[RunObservation], known: dict[str, Run], now: datetime
+) -> None:
+    """Fold observations of runs of jobs that have not ended: they release nothing and wake no job.
+
+    So what is written of one is not read for another one, but its run and its job. A host creates a hundred
+    runs at one instant.
+    """
+    jobs = _jobs_of(transaction, observed)
+    runs, changed = dict[str, Run](), dict[str, Job]()
+    entries, events = list[Entry](), list[Event]()
+    apps = cache(partial(load_app, transaction))
+    for seen in observed:
+        before, job = known.get(seen.run_id), _job_of(transaction, seen, jobs)
+        known[seen.run_id] = runs[seen.run_id] = run = merge(before, seen, now)
+        if job is None:
+            continue
+        upstream = _upstream(apps, seen, job)
+        entry = _entry(seen, job, (), upstream, None, now)
+        if run != before:
+            entries.append(entry)
+        if job.state not in FINISHED:
+            take_again(transaction, job, now)
+            jobs[job.id] = changed[job.id] = record(job, entry, next_check_at=None)
+        if job.maintenance is None:
+            events += run_events(upstream, seen.at, min(seen.at, now), job)
+    transaction.put_runs(list(runs.values()))
+    transaction.add_journal(entries)
+    transaction.put_jobs(list(changed.values()))
+    transaction.add_events(events)
 
 
 def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str, Run], now: datetime) -> None:
     """Fold one observation that takes effect at `now`."""
     before = known.get(seen.run_id)
-    job = _job_of(transaction, seen)
+    job = _job_of(transaction, seen, _jobs_of(transaction, [seen]))
     lost = seen.job is not None and job is None
     withheld = (
         None if job is None or seen.status not in UNSUCCESSFUL else withheld_by(transaction, job, seen.run_id)
@@ -122,11 +162,11 @@ def _fold(transaction: EngineTransaction, seen: RunObservation, known: dict[str,
         return
     if job is not None and seen.error and not job.raised and job.state in ACTIVE:
         job = _with_error(transaction, job, seen, now)
-    upstream = _upstream(transaction, seen, job)
+    upstream = _upstream(partial(load_app, transaction), seen, job)
     counted: tuple[str, ...] = ()
     if run != before:
         # A repeated observation takes no further slots, even if a deploy has added groups since.
-        counted = _count(transaction, before, run, job, now)
+        counted = () if job is not None else count_external(transaction, before, run, now)
     entry = _entry(seen, job, counted, upstream, withheld, now)
     if run != before:
         transaction.add_journal([entry])
@@ -205,15 +245,19 @@ def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
     return run
 
 
-def _job_of(transaction: EngineTransaction, seen: RunObservation) -> Job | None:
+def _jobs_of(transaction: EngineTransaction, observed: Sequence[RunObservation]) -> dict[str, Job]:
+    """Return the jobs that observed runs name, by id."""
+    named = {seen.job for seen in observed if seen.job is not None}
+    return {job.id: job for job in transaction.jobs(ids=named)} if named else {}
+
+
+def _job_of(transaction: EngineTransaction, seen: RunObservation, jobs: Mapping[str, Job]) -> Job | None:
     """Return the job that this run works on.
 
     None for an external run, for a run that lost its claim, and for a run whose job was discarded before
     it could claim it.
     """
-    if seen.job is None:
-        return None
-    job = next(iter(transaction.jobs(ids=(seen.job,))), None)
+    job = None if seen.job is None else jobs.get(seen.job)
     if job is None or job.attempt != seen.attempt:
         return None
     if seen.lost != (0 if job.launch is None else job.launch.lost):
@@ -224,50 +268,14 @@ def _job_of(transaction: EngineTransaction, seen: RunObservation) -> Job | None:
     return job if holder == seen.run_id else None
 
 
-def _count(
-    transaction: EngineTransaction, before: Run | None, run: Run, job: Job | None, now: datetime
-) -> tuple[str, ...]:
-    """Take or release the slots of an external run; a job takes its slots when its launch is decided.
-
-    Its launch counts in rates from the earliest instant that is known.
-
-    Returns:
-        The resources of which the external run took or released slots.
-    """
-    if job is not None:
-        return ()
-    if before is not None and before.launched_at != run.launched_at:
-        transaction.drop_launches([run.run_id])
-    if run.started_at is not None or run.active:
-        transaction.add_launches([Launched(program=run.program, holder=run.run_id, at=run.launched_at)])
-    if not run.active:
-        released = transaction.release_slots(run.run_id)
-        transaction.wake(released, now)
-        return released
-    resources = _resources_of_manual_run(transaction, run.program)
-    transaction.take_slots({run.run_id: resources})
-    return resources
-
-
-def _resources_of_manual_run(transaction: EngineTransaction, program: str) -> tuple[str, ...]:
-    """Return the resources of an external run: all runs, the program, and its schedules' groups (rule 21)."""
-    app_name, name = Ref.of(program)
-    app = load_whole_app(transaction, app_name)
-    groups = () if app is None else groups_of_program(app, name)
-    return (ALL_RUNS, program_resource(program), *(group_resource(group) for group in groups))
-
-
 def _advance(transaction: EngineTransaction, job: Job, entry: Entry, ended: datetime, now: datetime) -> bool:
     """Move the job to the status of its run; return whether a further attempt follows the run."""
     if job.state in FINISHED:
         return False
-    if job.maintenance is not None and RunStatus(entry.data["status"]) in ENDED:
+    if job.maintenance is not None:
         _end_lost(transaction, job, entry, now)
         return False
     take_again(transaction, job, now)
-    if RunStatus(entry.data["status"]) not in ENDED:
-        transaction.put_jobs([record(job, entry, next_check_at=None)])
-        return False
     (job,) = end_jobs(transaction, [(job, entry)])
     state = next(iter(transaction.schedules(refs=[job.schedule])), None)
     starts_at = retry_at(job, state, ended)
@@ -291,11 +299,11 @@ def _end_lost(transaction: EngineTransaction, job: Job, entry: Entry, now: datet
     end_operation_job(transaction, job, Ended(ending=Ending.FAILED, detail=detail), now)
 
 
-def _upstream(transaction: EngineTransaction, seen: RunObservation, job: Job | None) -> UpstreamRun:
+def _upstream(apps: Callable[[str], App | None], seen: RunObservation, job: Job | None) -> UpstreamRun:
     """Return the facts of a run that the runs it triggers may refer to."""
     args, outputs = seen.args, seen.outputs
     if job is not None and job.launch is not None:
-        app = load_app(transaction, job.app)
+        app = apps(job.app)
         program = None if app is None else app.programs.get(job.launch.program)
         args = job.launch.args
         outputs = dict.fromkeys(() if program is None else program.writes, job.launch.partitions)
