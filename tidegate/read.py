@@ -13,6 +13,7 @@ are strings, as in programs. An Iceberg table is read through its catalog instea
 
 import json
 from collections.abc import Iterable, Iterator
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,9 @@ def pyarrow(
 
     log, root = _opened(path, filesystem)
     version = _newest(log, root, path)
-    columns = to_arrow_schema(StructType.fromJson(json.loads(version.schema)))
+    # Newer versions of PySpark have no zone of their own for timestamps.
+    zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+    columns = to_arrow_schema(StructType.fromJson(json.loads(version.schema)), **zone)
     found = _files(log, root, version, keys)
     where = log.filesystem if isinstance(log, _ArrowFiles) else None
     if not found:
