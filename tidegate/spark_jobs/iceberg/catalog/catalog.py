@@ -311,7 +311,7 @@ def _no_runtime(made_for: str | None) -> OutputError:
     if made_for is None or here is None:
         return OutputError(
             "the format iceberg needs the Iceberg runtime, which this Spark session does not have",
-            "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
+            "install tidegate[iceberg] with Python below 3.13, or set iceberg.packages in tidegate.toml",
         )
     return OutputError(
         f"the format iceberg needs a runtime for Spark {here.minor} with Scala {here.scala}, which Spark"
