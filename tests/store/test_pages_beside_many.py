@@ -37,6 +37,7 @@ READS: list[tuple[str, Callable[[ListingReader], Any]]] = [
         lambda reader: reader.events_page(EventsWanted(outcome=Outcome.FAILED, before=NEWEST), PAGE),
     ),
     ("the newest jobs of an app", lambda reader: list_jobs(_asked(reader))),
+    ("the newest jobs of maintenance", lambda reader: list_jobs(_asked(reader, maintenance=True))),
     ("dead letters", lambda reader: reader.counts().dead_letters),
     (
         "newest events of partitions",
@@ -78,10 +79,10 @@ def test_a_page_costs_the_same_beside_more(
     assert 0 < many <= few * 1.1 + STEP, name
 
 
-def _asked(reader: ListingReader) -> Asked:
+def _asked(reader: ListingReader, **wanted: object) -> Asked:
     # The query reads no more of its source than the open store.
     source: Any = SimpleNamespace(reader=reader)
-    return Asked(source=source, scope=EVERYTHING, wanted={"app": "a"}, limit=PAGE, after=None)
+    return Asked(source=source, scope=EVERYTHING, wanted=wanted or {"app": "a"}, limit=PAGE, after=None)
 
 
 def _steps(store: SqlStore, read: Callable[[ListingReader], Any]) -> int:

@@ -72,7 +72,7 @@ def init(
         typer.echo(
             "\nTables of this project are Parquet because the Iceberg runtime is not installed. To use"
             "\nIceberg, run pip install 'tidegate[iceberg]' with Python below 3.13 and write default_format ="
-            "\n\"iceberg\" in tidegate.toml before the first deployment: a deployed dataset keeps its format."
+            '\n"iceberg" in tidegate.toml before the first deployment: a deployed dataset keeps its format.'
         )
     _say_next(folder, (NEXT_OF_EMPTY if empty else NEXT) + (NEXT_IN_PRODUCTION if production else ()))
 

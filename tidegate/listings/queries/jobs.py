@@ -87,12 +87,14 @@ def _is_of_app(asked: Asked) -> bool:
 
 def _newest(asked: Asked, state: JobState | None) -> Iterator[engine.Job]:
     """Yield the newest jobs of a state that match, also in what the store does not know."""
-    schedule, known = asked.wanted.get("schedule"), not {"maintenance", "run_state"} & asked.wanted.keys()
+    schedule, operations = asked.wanted.get("schedule"), asked.wanted.get("maintenance")
+    known = operations is not False and "run_state" not in asked.wanted
     wanted = JobsWanted(
         apps=asked.apps,
         schedules=None if schedule is None else (schedule,),
         states=None if state is None else (state,),
         reason=asked.wanted.get("reason"),
+        operations=operations is True,
         since=asked.wanted.get("since"),
         ended_since=asked.wanted.get("ended"),
         before=asked.after,

@@ -37,6 +37,7 @@ class JobsWanted(TypedDict, total=False):
         hashes: the first `SHORT_DIGITS` digits of that.
         blocked_on: resources that jobs lack which wait, or gave back their slots.
         repairs: only jobs that repair others.
+        operations: only jobs of maintenance.
         open_for: keys of schedules (`open_place`) of jobs that wait and that events still join.
         since, until: the earliest and the latest `opened_at`.
         ended_since: the earliest `ended_at`.
@@ -53,6 +54,7 @@ class JobsWanted(TypedDict, total=False):
     reason: Reason | None
     blocked_on: Collection[str] | None
     repairs: bool
+    operations: bool
     open_for: Collection[str] | None
     since: datetime | None
     until: datetime | None

@@ -132,7 +132,7 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
     reason, blocked_on, before = wanted.get("reason"), wanted.get("blocked_on"), wanted.get("before")
     since, until, ended_since = wanted.get("since"), wanted.get("until"), wanted.get("ended_since")
     begins, hashes = wanted.get("begins") or "", wanted.get("hashes")
-    repairs, places = wanted.get("repairs"), wanted.get("open_for")
+    repairs, operations, places = wanted.get("repairs"), wanted.get("operations"), wanted.get("open_for")
     for job in jobs:
         if (
             # The state first: it is what leaves out most jobs at the least cost.
@@ -144,6 +144,7 @@ def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
             and reason in (None, job.reason)
             and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
             and (not repairs or job.repairs is not None)
+            and (not operations or job.maintenance is not None)
             and (places is None or open_for(job) in places)
             and (since is None or job.opened_at >= since)
             and (until is None or job.opened_at <= until)

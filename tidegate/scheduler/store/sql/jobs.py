@@ -48,6 +48,7 @@ WANTED = Filters(
         "begins": _JOBS.id.in_(_BEGIN_SO),
         "blocked_on": or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back),
         "repairs": _JOBS.repairs.is_not(None),
+        "operations": _JOBS.maintenance.is_not(None),
         "since": _JOBS.opened_at >= bindparam("since", type_=Instant),
         "until": _JOBS.opened_at <= bindparam("until", type_=Instant),
         "ended_since": _JOBS.ended_at >= bindparam("ended_since", type_=Instant),

@@ -254,6 +254,7 @@ partial_index(
 )
 Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
 partial_index("ix_jobs_reason", jobs.c.reason, jobs.c.opened_at, jobs.c.id, where=jobs.c.reason.is_not(None))
+partial_index("ix_jobs_maintenance", jobs.c.opened_at, jobs.c.id, where=jobs.c.maintenance.is_not(None))
 partial_index("ix_jobs_due", jobs.c.due_at, jobs.c.id, where=jobs.c.due_at.is_not(None))
 partial_index("ix_jobs_open_for", jobs.c.open_for, where=jobs.c.open_for.is_not(None))
 partial_index("ix_jobs_late", jobs.c.late_of, where=jobs.c.late_of.is_not(None))
