@@ -31,6 +31,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
         yield running
 
 
+@pytest.mark.soak  # in make test a worker is killed, and drivers on one machine (crash_table)
 def test_a_driver_is_killed_while_executors_write_and_the_next_one_publishes_what_they_compute(
     tmp_path: Path, cluster: Standalone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

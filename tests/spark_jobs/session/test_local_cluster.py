@@ -79,6 +79,7 @@ def spark_home(tmp_path: Path) -> Iterator[Path]:
     yield home
 
 
+@pytest.mark.soak  # cluster/test_clusters.py has more than that on a standalone cluster
 def test_a_program_runs_on_several_processes_and_publishes_once(tmp_path: Path, spark_home: Path) -> None:
     def work() -> None:
         os.environ["SPARK_HOME"] = str(spark_home)

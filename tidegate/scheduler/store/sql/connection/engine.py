@@ -90,13 +90,14 @@ def postgres_engine(url: URL) -> Engine:
     return engine
 
 
-def for_writing(engine: Engine, hurry_seconds: float = BUSY_SECONDS) -> Engine:
+def for_writing(engine: Engine, hurry_seconds: float | None = None) -> Engine:
     """Return the engine with transactions that hold the store's only write lock from their beginning.
 
     Args:
-        hurry_seconds: how long each attempt to begin waits for other writers.
+        hurry_seconds: how long each attempt to begin waits for other writers; None: `BUSY_SECONDS`.
     """
-    options: dict[str, Any] = {WRITES: True, HURRY_SECONDS: hurry_seconds}
+    hurry = BUSY_SECONDS if hurry_seconds is None else hurry_seconds
+    options: dict[str, Any] = {WRITES: True, HURRY_SECONDS: hurry}
     if engine.dialect.name == "postgresql":
         options["isolation_level"] = "READ COMMITTED"
     return engine.execution_options(**options)
