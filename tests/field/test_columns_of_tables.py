@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 
 from tests.effort import only
 from tests.spark_jobs.frames import frame_of
-from tests.spark_jobs.publishing import Publisher
+from tests.spark_jobs.publishing import FORMATS, Publisher, with_formats
 from tests.spark_jobs.staging import DAILY
 from tidegate.domain.model import PartitionScheme, StaticDimension
 from tidegate.spark_jobs.datasets.column_names import RESERVED
@@ -22,13 +22,7 @@ from tidegate.spark_jobs.errors import CommitConflict, OutputError
 pytestmark = pytest.mark.spark
 
 D8, D9 = "2026-03-08", "2026-03-09"
-FORMATS = ("parquet", "iceberg")
 WRITES = [(format, write) for format in FORMATS for write in ("append", "overwrite_partitions", "merge")]
-
-
-def with_formats(*usual: str) -> pytest.MarkDecorator:
-    """The formats of a test; in a soak it has both."""
-    return pytest.mark.parametrize("format", only(FORMATS, *usual))
 
 
 def with_writes(*usual: tuple[str, str], never: str) -> pytest.MarkDecorator:

@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.effort import only
 from tests.spark_jobs.frames import frame_of
+from tests.spark_jobs.publishing import with_formats
 from tests.spark_jobs.staging import DAILY
 from tests.spark_jobs.without_spark import rows_of
 from tidegate.domain.model import Dataset, Program
@@ -128,7 +128,7 @@ def settings(spark: SparkSession) -> Iterator[dict[str, str]]:
     assert found() == before
 
 
-@pytest.mark.parametrize("format", only(["parquet", "iceberg"], "iceberg"))
+@with_formats("iceberg")
 def test_a_time_zone_moves_no_row_and_nothing_leaks(
     tmp_path: Path, spark: SparkSession, settings: dict[str, str], format: DatasetFormat
 ) -> None:

@@ -4,16 +4,25 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.effort import only
 from tests.spark_jobs.staging import begin
 from tests.spark_jobs.without_spark import rows_of
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.publication.table import Publication, read
 
+FORMATS = ("parquet", "iceberg")
+
 _apps = (f"published{number}" for number in count())
+
+
+def with_formats(*usual: str) -> pytest.MarkDecorator:
+    """The formats of a test; in a soak it has both."""
+    return pytest.mark.parametrize("format", only(FORMATS, *usual))
 
 
 class Publisher:

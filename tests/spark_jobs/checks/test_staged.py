@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.effort import only
 from tests.spark_jobs.frames import frame_of
+from tests.spark_jobs.publishing import with_formats
 from tidegate.domain.model import (
     Bounds,
     Check,
@@ -91,7 +91,7 @@ def test_staged_rows_are_judged(
         assert {(row.day, row.id) for row in frame.collect()} == {(row[0], row[2]) for row in ROWS}
 
 
-@pytest.mark.parametrize("format", only(["parquet", "iceberg"], "iceberg"))
+@with_formats("iceberg")
 def test_an_output_without_rows_fails_only_its_least_number(
     spark: SparkSession, warehouse: Warehouse, format: str
 ) -> None:

@@ -7,8 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from tests.effort import only
-from tests.spark_jobs.publishing import Publisher
+from tests.spark_jobs.publishing import Publisher, with_formats
 from tidegate.domain.model import (
     Dataset,
     DeclaredColumn,
@@ -24,13 +23,6 @@ from tidegate.spark_jobs.publication.table import read
 pytestmark = pytest.mark.spark
 
 COLUMNS = {"id": "bigint", "delay": "int", "tags": "array<struct<name:string>>"}
-
-
-def with_format(usual: str) -> pytest.MarkDecorator:
-    """The format of a test; in a soak it has the other one, too."""
-    return pytest.mark.parametrize("format", only(["parquet", "iceberg"], usual))
-
-
 BY_AIRPORT = PartitionScheme(static=StaticDimension(name="airport", keys=("EWR", "JFK")))
 
 
@@ -103,7 +95,7 @@ def test_types_are_compared_as_they_are(house: Publisher, kind: str, value: str)
         house.staged(ref, house.spark.sql(f"SELECT {value} AS a"))
 
 
-@with_format("iceberg")
+@with_formats("iceberg")
 def test_a_new_table_has_the_declared_order_and_spelling(house: Publisher, format: str) -> None:
     columns = {**COLUMNS, "none": "date", "inner": "struct<A:int>"}
     ref = declared(house, columns, format, partitions=BY_AIRPORT)
@@ -122,7 +114,7 @@ def test_a_new_table_has_the_declared_order_and_spelling(house: Publisher, forma
     assert house.rows(ref)[0][:4] == (1, 3, [], None)
 
 
-@with_format("parquet")
+@with_formats("parquet")
 def test_a_declared_partition_column_keeps_its_place_and_takes_what_becomes_a_key(
     house: Publisher, format: str
 ) -> None:
@@ -134,7 +126,7 @@ def test_a_declared_partition_column_keeps_its_place_and_takes_what_becomes_a_ke
     assert house.rows(ref) == [("7", 1), ("8", 2)]
 
 
-@with_format("iceberg")
+@with_formats("iceberg")
 @pytest.mark.parametrize("write", ["append", "merge", "overwrite_partitions", "full"])
 def test_a_table_gets_what_it_lacks_and_keeps_what_is_not_declared_any_more(
     house: Publisher, format: str, write: WriteMode
@@ -153,7 +145,7 @@ def test_a_table_gets_what_it_lacks_and_keeps_what_is_not_declared_any_more(
     assert found == kept | {(2, None, "UA")}
 
 
-@with_format("parquet")
+@with_formats("parquet")
 def test_new_columns_are_refused_or_added(house: Publisher, format: str) -> None:
     frame = house.spark.sql("SELECT 'x' AS more, 1L AS id")
     with pytest.raises(OutputError, match="more is not declared, found string"):

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from tidegate.scheduler.decision.deadlines import due_at, late_entry, may_be_late
 from tidegate.scheduler.decision.fold.after import after
-from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.job import UNFINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
@@ -24,7 +24,6 @@ CURSOR = "deadlines"
 
 ENTRIES_PER_SWEEP = 1_000
 ENDS = frozenset({EntryKind.RUN, EntryKind.RECOVERED, EntryKind.MARKED, EntryKind.PASSED, EntryKind.REPORTED})
-UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
 
 
 def sweep_deadlines(store: Store, now: datetime) -> int:

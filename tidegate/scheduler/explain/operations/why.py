@@ -22,7 +22,7 @@ from tidegate.scheduler.explain.operations.checks import Around, checks, checks_
 from tidegate.scheduler.explain.operations.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.outcome import outcome_line, run_line
 from tidegate.scheduler.explain.unblock import missing_of
-from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
+from tidegate.scheduler.model.job import ACTIVE, UNFINISHED, Job
 from tidegate.scheduler.model.maintenance import (
     MAINTAINED_TABLES,
     MAINTENANCE_RECORDS,
@@ -77,9 +77,6 @@ def _holders(reader: EngineReader, active: tuple[Job, ...], resource: str) -> It
 def _line(job: Job) -> str:
     name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
     return f"job {job.id} of {name}, {job.state}"
-
-
-UNFINISHED = frozenset(JobState) - FINISHED
 
 
 def explain_operations(

@@ -8,14 +8,11 @@ from typing import Unpack
 import msgspec
 
 from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.model.job import ACTIVE, SHORT_DIGITS, WAITING, Job, JobState, hash_of
+from tidegate.scheduler.model.job import FINISHED, SHORT_DIGITS, Job, JobState, hash_of
 from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
 from tidegate.scheduler.store.wanted import JobsWanted, open_for
-
-GOING = ACTIVE | WAITING
-"""States of jobs that have not ended, which are asked for all the time."""
 
 
 class JobReader:
@@ -27,7 +24,7 @@ class JobReader:
         jobs: Iterable[Job] = self._tables.jobs.values()
         if ids is None and wanted.get("blocked_on") is not None:
             ids = self._tables.waiting
-        elif ids is None and GOING.issuperset(wanted.get("states") or JobState):
+        elif ids is None and FINISHED.isdisjoint(wanted.get("states") or JobState):
             ids = self._tables.going
         if ids is not None:
             jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)

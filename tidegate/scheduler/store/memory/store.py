@@ -17,12 +17,12 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.decision.changes.renamed import renamed_event, renamed_key, renamed_owner
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Delivery, Event
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import GAUGES, Launched, Run
 from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.memory.jobs import GOING, JobWriter
+from tidegate.scheduler.store.memory.jobs import JobWriter
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.records import RecordWriter, TallyWriter
@@ -121,7 +121,7 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
         for job in jobs:
             self._tables.jobs[job.id] = job
             keep_if(self._tables.waiting, job.id, job.decided_when_due)
-            keep_if(self._tables.going, job.id, job.state in GOING)
+            keep_if(self._tables.going, job.id, job.state not in FINISHED)
         self._enter_queues(jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])
 
