@@ -214,7 +214,7 @@ class Demo:
             dead = self.processes.dead()
             if dead is not None:
                 raise UserError(str(dead.failed("has ended")), "read the log for the cause")
-            failed = failed_jobs(self.jobs())
+            failed = [job for job in self.jobs() if job.state is JobState.FAILED]
             if failed:
                 raise UserError(
                     f"job {failed[0].id} failed ({failed[0].reason}), run {failed[0].run_id}",
@@ -226,15 +226,6 @@ class Demo:
                     self._logs,
                 )
             time.sleep(POLL_SECONDS)
-
-
-def failed_jobs(jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs that failed and whose result no later job has replaced.
-
-    On a slow machine the repair of a job may begin before the job itself, whose run is refused then.
-    """
-    repaired = {id for job in jobs if job.repairs is not None for id in job.repairs.jobs}
-    return [job for job in jobs if job.state is JobState.FAILED and job.id not in repaired]
 
 
 def reads_what_landed(jobs: Sequence[Job], landed_at: datetime) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from tests.worlds.world import World, at
 from tidegate.scheduler.decision.deadlines import due_at
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 DAY, BEFORE = "2026-03-09", "2026-03-08"
@@ -267,7 +268,9 @@ def test_a_provisional_run_that_would_begin_after_its_repair_is_refused() -> Non
     assert world.claim("12:01", whole.job, "whole").won
     refused = world.claim("12:02", early.job, "early")
     assert not refused.won and refused.refusal == f"job {whole.job} has begun, which repairs it"
-    assert (world.job(early.job).state, world.job(whole.job).state) == (JobState.FAILED, JobState.LAUNCHED)
+    ended = world.job(early.job)
+    assert (ended.state, ended.reason) == (JobState.DISCARDED, Reason.D_REPAIRED)
+    assert world.job(whole.job).state is JobState.LAUNCHED
     world.tick("12:03")
     assert world.offer_launches("12:30") == ()
 

@@ -120,8 +120,6 @@ def _trouble(entry: Entry, job: Job, later: Sequence[Entry]) -> tuple[AlertKind 
                 return AlertKind.FAILED, Reason.F_CHECK
             goes_on = any(each.kind in (EntryKind.RETRY, EntryKind.RECOVERED) for each in _next_of(later))
             return (None, None) if goes_on else (AlertKind.FAILED, Reason.F_RUN)
-        case EntryKind.REPAIRED if entry.reason == Reason.F_LAUNCH.value:
-            return AlertKind.DEAD_LETTER, Reason.F_LAUNCH
         case EntryKind.DISCARDED | EntryKind.REPAIRED if job.state is JobState.FAILED and entry.reason:
             return AlertKind.FAILED, Reason(entry.reason)
         case EntryKind.REPORTED if entry.data.get("status") == "failed":

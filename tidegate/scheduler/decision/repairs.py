@@ -96,12 +96,12 @@ def awaits_attempt(job: Job) -> bool:
 def repaired_entry(job: Job, by: str, now: datetime) -> Entry:
     """Return the entry that ends a job which `awaits_attempt`: another one (id) was launched that repairs it.
 
-    Its attempt would replace newer rows. It ends as its last run did, without one as a dead letter again.
+    Its attempt would replace newer rows. It ends as its last run did, and is discarded if it has had none.
     """
     run = job.failed_run
     cancelled = run is not None and run.status is RunStatus.CANCELLED
     failed = Reason.F_CANCELLED if cancelled else Reason.F_RUN
-    reason = Reason.F_LAUNCH if run is None else failed
+    reason = Reason.D_REPAIRED if run is None else failed
     data = {"by": by}
     return Entry(at=now, kind=EntryKind.REPAIRED, schedule=job.schedule, job=job.id, reason=reason, data=data)
 

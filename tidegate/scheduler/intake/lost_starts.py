@@ -14,7 +14,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import EngineTransaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
-from tidegate.scheduler.tick.repaired import repaired_by
+from tidegate.scheduler.tick.repaired import end_repaired, repaired_by
 
 FIRST_PAUSE = timedelta(seconds=10)
 """Before the first further run; each later pause is twice as long."""
@@ -27,8 +27,12 @@ def start_again(transaction: EngineTransaction, job: Job, run_id: str, message: 
     """Launch an existing job again whose run ended before it began; its attempt is not over.
 
     Its location was down when the run was to start. It gives back its slots during the pause; after
-    `STARTS_MAX` further runs, and once a job that repairs it was launched, it is a dead letter.
+    `STARTS_MAX` further runs it is a dead letter. Once a job that repairs it was launched, it ends.
     """
+    repair = repaired_by(transaction, job)
+    if repair is not None:
+        end_repaired(transaction, [(job, repair)], now)
+        return
     lost = 1 if job.launch is None else job.launch.lost + 1
     entry = Entry(
         at=now,
@@ -36,7 +40,7 @@ def start_again(transaction: EngineTransaction, job: Job, run_id: str, message: 
         schedule=job.schedule,
         job=job.id,
         run_id=run_id,
-        reason=Reason.F_LAUNCH if lost > STARTS_MAX or repaired_by(transaction, job) else None,
+        reason=Reason.F_LAUNCH if lost > STARTS_MAX else None,
         data={"message": message, "lost": lost},
     )
     transaction.add_journal([entry])

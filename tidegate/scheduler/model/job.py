@@ -63,29 +63,11 @@ WRITING = frozenset({JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobSt
 FINISHED = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED})
 UNFINISHED = tuple(state for state in JobState if state not in FINISHED)
 
+_FROM_WAITING = frozenset(JobState) - {JobState.LAUNCHED}
+
 TRANSITIONS: dict[JobState, frozenset[JobState]] = {
-    JobState.PENDING_TRIGGER: frozenset(
-        {
-            JobState.PENDING_TRIGGER,
-            JobState.PENDING_CONSTRAINT,
-            JobState.PENDING_LAUNCH,
-            JobState.SUCCEEDED,
-            JobState.FAILED,
-            JobState.PAUSED,
-            JobState.DISCARDED,
-        }
-    ),
-    JobState.PENDING_CONSTRAINT: frozenset(
-        {
-            JobState.PENDING_TRIGGER,
-            JobState.PENDING_CONSTRAINT,
-            JobState.PENDING_LAUNCH,
-            JobState.SUCCEEDED,
-            JobState.FAILED,
-            JobState.PAUSED,
-            JobState.DISCARDED,
-        }
-    ),
+    JobState.PENDING_TRIGGER: _FROM_WAITING,
+    JobState.PENDING_CONSTRAINT: _FROM_WAITING,
     JobState.PENDING_LAUNCH: frozenset(
         {
             JobState.PENDING_TRIGGER,
@@ -105,6 +87,7 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
             JobState.SUCCEEDED,
             JobState.FAILED,
             JobState.PAUSED,
+            JobState.DISCARDED,
         }
     ),
     JobState.SUCCEEDED: frozenset({JobState.PENDING_TRIGGER}),

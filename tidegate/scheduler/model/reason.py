@@ -78,6 +78,7 @@ class Reason(StrEnum):
     D_NO_KEY = "D-NO-KEY", "discarded: a cron fired while no key of the schedule had a waiting job"
     D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
     D_REPAIR = "D-REPAIR", "discarded: too late to repair the provisional job of its key"
+    D_REPAIRED = "D-REPAIRED", "discarded: the job that repairs it was launched before it had a run"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"
     L_DEADLINE = "L-DEADLINE", "late: it has not succeeded before its deadline"
     L_DATASET = "L-DATASET", "late: the data has not landed before the deadline of its dataset"

@@ -178,6 +178,11 @@ REASON_TEXTS: dict[Reason, CodeText] = {
         remedy="`tidegate events replay`, or `tidegate schedules trigger` with its key, brings it: the next"
         " job sees it beside what came before; or a longer `within` or a higher `at_most` of `repair`",
     ),
+    Reason.D_REPAIRED: CodeText(
+        cause="it was provisional, and before it had a run a job was launched that has its events too: its"
+        " run would replace newer rows",
+        remedy="nothing: `tidegate why` names the job that repairs it",
+    ),
     Reason.D_KEY: CodeText(
         cause="the event's partition key does not fit the dataset's partitions, or its period had not begun",
         remedy="correct the sender, or the dataset's `partitions`",

@@ -93,6 +93,8 @@ def _kind(entry: Entry) -> MomentKind | None:
             return "waiting"
         case EntryKind.DISCARDED:
             return "discarded"
+        case EntryKind.REPAIRED if entry.reason == str(Reason.D_REPAIRED):
+            return "discarded"
         case EntryKind.OPERATION:
             return "ended"
         case EntryKind.LAUNCH_FAILED:

@@ -1,6 +1,6 @@
 """Repaired: a job gets no further attempt once another one was launched that repairs it (rule 30).
 
-    it waits for an attempt, or for the run of one ──► it ends as its last run did
+    it waits for an attempt, or for the run of one ──► it ends as its last run did, or is discarded
     its run fails later                            ──► no further attempt follows
     a person asks for one                          ──► refused
     its first run begins after that of the repair  ──► it is refused, and the job ends

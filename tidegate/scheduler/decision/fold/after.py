@@ -268,9 +268,10 @@ def _discarded(job: Job, entry: Entry) -> Job:
 
 
 def _repaired(job: Job, entry: Entry) -> Job:
-    """Return the failed job without its further attempt: a job that repairs it was launched."""
-    ended = {"retry_at": None, "gave_back": False, "ended_at": entry.at}
-    return _with(job, state=JobState.FAILED, reason=Reason(entry.reason or Reason.F_RUN), **ended)
+    """Return the job without a further attempt or a first run: a job that repairs it was launched."""
+    reason = Reason(entry.reason or Reason.F_RUN)
+    state = JobState.DISCARDED if reason is Reason.D_REPAIRED else JobState.FAILED
+    return _with(job, state=state, reason=reason, retry_at=None, gave_back=False, ended_at=entry.at)
 
 
 def _run(job: Job, entry: Entry) -> Job:
