@@ -12,7 +12,12 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
-from tidegate.scheduler.store.sql.connection.lock import NOTHING_KEPT, begin_writing, store_errors
+from tidegate.scheduler.store.sql.connection.lock import (
+    NOTHING_KEPT,
+    begin_writing,
+    lock_tables,
+    store_errors,
+)
 from tidegate.scheduler.store.sql.connection.read_only import shown
 
 FIRST = "0100"
@@ -82,7 +87,9 @@ def bring_up_to_date(
             f"the store {name} has the older schema {found}", "any command of people migrates it"
         )
     with store_errors(engine, NOTHING_KEPT), begin_writing(engine) as connection:
-        if version(connection) != HEAD:
+        if (behind := version(connection)) != HEAD:
+            if behind is not None:
+                lock_tables(connection)
             migrate(connection)
         connection.commit()
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
 from tidegate.scheduler.store.error import StoreAway, StoreBusy, StoreError
@@ -23,6 +23,14 @@ WAL_WRITE_LOCK = 120
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
 """What SQLite and PostgreSQL say when another writer held the lock for too long."""
+
+STATEMENT_TIMEOUT = "canceling statement due to statement timeout"
+
+SHORT_WAIT_MILLISECONDS = 400
+"""PostgreSQL looks for deadlocks when a session has waited for a second (`deadlock_timeout`)."""
+
+SHORT_WAITS = 20
+"""After them the wait is long enough for the server to send away a vacuum, which it does as late."""
 
 AWAY = (
     "Connection refused",
@@ -92,6 +100,31 @@ def connect_and_lock(
         f"{'end that process' if holder else 'find the process that holds a transaction open, and end it'}:"
         " what it has not committed is rolled back, and everything else is kept",
     )
+
+
+def lock_tables(connection: Connection) -> None:
+    """Keep readers away from all tables, so that a transaction of a writer may change them.
+
+    A reader of PostgreSQL locks the tables that it reads, in an order of its own. If it waits for one that
+    this has, and this for one that it has, the server ends one of the two: a deadlock. So this gives all
+    tables back before the server looks for one, and takes them again. SQLite's readers have their snapshot.
+    """
+    if connection.dialect.name != "postgresql":
+        return
+    names = ", ".join(f'"{name}"' for name in sorted(inspect(connection).get_table_names()))
+    for milliseconds in (*(SHORT_WAIT_MILLISECONDS,) * SHORT_WAITS, BUSY_SECONDS * 1000):
+        savepoint = connection.begin_nested()
+        try:
+            connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
+            connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+        except OperationalError as error:
+            if milliseconds > SHORT_WAIT_MILLISECONDS or STATEMENT_TIMEOUT not in str(error.orig):
+                raise
+            savepoint.rollback()
+        else:
+            connection.exec_driver_sql("SET LOCAL statement_timeout TO DEFAULT")
+            savepoint.commit()
+            return
 
 
 def writer_of(engine: Engine) -> str | None:
