@@ -246,6 +246,8 @@ def spark(iceberg_warehouse: Path) -> "SparkSession":
     files.setWriteChecksum(False)
     tally.take_part("Spark")
     if tiers.has_iceberg():
-        java_classes(started).java.lang.Class.forName("org.apache.iceberg.spark.SparkCatalog")
+        # Of a cluster the jar is Spark's own, not one of the class path.
+        loader = java_classes(started).java.lang.Thread.currentThread().getContextClassLoader()
+        loader.loadClass("org.apache.iceberg.spark.SparkCatalog")
         tally.take_part("Iceberg")
     return started

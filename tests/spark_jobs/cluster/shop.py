@@ -7,6 +7,7 @@ worker is in the middle of a write, and kills what it wants then.
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
 from time import monotonic, sleep
@@ -27,7 +28,7 @@ from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.executor_code import program_properties
-from tidegate.spark_jobs.session.session import SparkSettings, program_conf, session
+from tidegate.spark_jobs.session.session import NO_PROPERTIES, SparkSettings, program_conf, session
 
 WAIT_SECONDS = longer(120)
 DAYS = ("2013-12-22", "2013-12-23")
@@ -103,16 +104,26 @@ class Shop:
             project=folder,
         )
 
-    def price(self, output: str, *, wait: bool = False, shuffle: bool = False) -> SparkSession:
+    def price(
+        self,
+        output: str,
+        *,
+        wait: bool = False,
+        shuffle: bool = False,
+        conf: Mapping[str, str] = NO_PROPERTIES,
+    ) -> SparkSession:
         """Run the program on the cluster, as a run's process does. Return the session of the run.
 
         Args:
             wait: the first task waits in the middle of its rows; see `wait_for_writers`.
             shuffle: the tasks that write read what others have written for them.
+            conf: the program's own properties of Spark.
         """
         flags = str(self.flags) if wait else ""
         sys.path.insert(0, str(self.folder))
-        program = Program(name="p", run="programs.fares.price", writes=(output,), cluster="small")
+        program = Program(
+            name="p", run="programs.fares.price", writes=(output,), cluster="small", spark_conf=dict(conf)
+        )
         with program_conf(program_properties(self.spark, program, DATASETS)):
             run_program(
                 lambda: session(self.spark),

@@ -15,6 +15,9 @@ import pytest
 from tests.crashes.processes import end, fork, in_child
 from tests.spark_jobs.cluster.shop import Shop, kill_driver
 from tests.spark_jobs.cluster.standalone import Standalone, standalone
+from tidegate.dagster_defs.run.failure_text import failure_text
+from tidegate.spark_jobs.errors import ClusterRefused
+from tidegate.spark_jobs.session.executor_wait import LIMIT
 
 # Each test has drivers of its own, and the kill tests dozens of them: only a soak runs them.
 pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.iceberg]
@@ -62,6 +65,35 @@ def test_a_driver_of_parquet_is_killed_while_executors_write(tmp_path: Path, clu
     kill_driver(driver)
     (shop.flags / "go on").touch()
     assert in_child(lambda: shop.equals_pandas("plain", shop.price("plain", wait=True))) == 0
+
+
+def test_a_run_fails_where_the_cluster_gives_no_executor_and_says_so(
+    tmp_path: Path, cluster: Standalone
+) -> None:
+    shop = Shop(tmp_path, cluster)
+    wait = {LIMIT: "10s"}
+
+    def begins_without() -> None:
+        with pytest.raises(ClusterRefused, match="has given no executor for 10 s") as refused:
+            shop.price("ice", conf={**wait, "spark.executor.memory": "64g"})
+        assert "spark.executor.memory" in refused.value.hint
+
+    def loses_all() -> None:
+        with pytest.raises(Exception, match=r"Job .* cancelled") as failed:
+            shop.price("ice", wait=True, conf=wait)
+        assert "cancelled because the cluster has given no executor for 10 s" in failure_text(
+            failed.value, tmp_path
+        )
+
+    assert in_child(begins_without) == 0
+    driver = fork(loses_all)
+    shop.wait_for_writers()
+    for number in range(2):
+        cluster.kill_worker(number)
+    assert end(driver) == 0
+    cluster.start_worker()
+    (shop.flags / "go on").touch()
+    assert in_child(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True))) == 0
 
 
 @pytest.mark.timeout(3600)

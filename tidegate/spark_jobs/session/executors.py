@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.spark_jobs.errors import ClusterRefused
 from tidegate.spark_jobs.java.cause import innermost_cause
+from tidegate.spark_jobs.session.executor_wait import NO_EXECUTOR, REMEDY
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -100,6 +101,10 @@ def _asked(spark: "SparkSession", python: "Column") -> tuple[str, str]:
 
 def _refusal(text: str, version: str, master: str) -> ClusterRefused:
     """Return why no task ran, from the text of what Spark raised."""
+    waited = text.find(NO_EXECUTOR)
+    if waited >= 0:
+        rule = text[waited + len(NO_EXECUTOR) :].split(":", 1)[0]
+        return ClusterRefused(f"{master} has given no executor for {rule}", REMEDY)
     python, classes = _OTHER_PYTHON.search(text), _OTHER_CLASSES.search(text)
     if python is not None:
         return _other_python(".".join(re.findall(r"\d+", python[1])), master)

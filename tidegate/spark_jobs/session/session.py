@@ -23,6 +23,7 @@ from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
 from tidegate.spark_jobs.java.jvm import send_without_delay
+from tidegate.spark_jobs.session import executor_wait
 from tidegate.spark_jobs.session.executors import check_executors
 from tidegate.spark_jobs.session.java import java_home
 from tidegate.spark_jobs.session.masters import require_answer
@@ -131,7 +132,7 @@ def session(settings: SparkSettings) -> "SparkSession":
         SparkMissing: Spark is not installed.
         JavaNotFound: a Java that Spark runs on was not found.
         OutputError: the warehouse is a folder, and Spark's default file system is not local.
-        ClusterRefused: the master does not answer, or executors run another Spark or Python.
+        ClusterRefused: the master does not answer, gives no executor, or one of another Spark or Python.
     """
     with _lock:
         known = sessions.get(os.getpid())
@@ -285,6 +286,7 @@ def _start(settings: SparkSettings) -> "SparkSession":
         if settings.iceberg is not None:
             _refuse_two_places(started, settings.iceberg.warehouse)
         if not is_one_process(master):
+            executor_wait.watch(started, master)
             check_executors(started, master)
     except SparkJobError:
         _end(started)
