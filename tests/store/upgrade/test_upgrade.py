@@ -23,7 +23,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("really_migrated")]
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 THIS, NEXT = schema.HEAD, f"{int(schema.HEAD) + 1:04}"
 REVISION = f'''\
 """A column for apps, and a mark that this has run."""
