@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 LIMIT = "spark.tidegate.executorWait"
 """The property with the longest wait, as Spark writes times; 0 waits without end."""
 DEFAULT_LIMIT = "30min"
-"""Longer than most runs that a cluster may be busy with: a run that queues behind them waits for their end."""
+"""Longer than most runs that keep a cluster busy: a run that queues behind them waits for their end."""
 SIGN_SECONDS = 60
 """The start of an executor takes less."""
 LOOK_SECONDS = 5
