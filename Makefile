@@ -42,8 +42,8 @@ test: $(VENV)/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, e
 bench: $(VENV)/stamp ## measure, each figure beside its reference; ARGS="--short NAME" measures one, in a few minutes
 	$(BIN)/python -m benchmarks $(ARGS)
 
-bench-peers: $(VENV)/stamp ## measure plain Dagster at its best settings beside it: from an event to its run, runs created in a burst
-	$(BIN)/python -m benchmarks --short host op_latency burst
+bench-peers: $(VENV)/stamp .venv-airflow/stamp ## measure plain Dagster and Airflow 3 at their best settings beside it: from an event to its run, runs created in a burst
+	$(BIN)/python -m benchmarks --short host op_latency burst airflow
 
 coverage: $(VENV)/stamp ## every line and branch of the pure modules is run by a cheap test; ten minutes
 	$(BIN)/python -m tests.pure_coverage
@@ -72,16 +72,18 @@ screenshots: $(VENV)/stamp ## take the pictures in docs/images from a real Dagst
 vendor: $(VENV)/stamp ## fetch the fonts and the library of the board from the npm registry again, and check their hashes
 	$(BIN)/python -m tests.vendored
 
-lock: ## resolve pyproject.toml again into requirements.lock, and the newest Spark 4 into requirements-spark4.lock
+lock: ## resolve pyproject.toml again into requirements.lock, the newest Spark 4 and Airflow 3 into theirs
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
 	&& "$$folder/bin/pip" install -q --disable-pip-version-check $(UV) \
 	&& "$$folder/bin/uv" pip compile pyproject.toml --all-extras --group dev --python-version 3.11 --universal \
 	   --generate-hashes --no-strip-extras --upgrade --no-header --no-emit-index-url -q -o requirements.lock \
 	&& echo 'pyspark>=4,<5' | "$$folder/bin/uv" pip compile - --python-version 3.11 --universal \
-	   --generate-hashes --upgrade --no-header --no-annotate --no-emit-index-url -q -o requirements-spark4.lock
+	   --generate-hashes --upgrade --no-header --no-annotate --no-emit-index-url -q -o requirements-spark4.lock \
+	&& printf '%s\n' 'apache-airflow>=3,<4' psycopg2-binary asyncpg | "$$folder/bin/uv" pip compile - --python-version 3.11 \
+	   --universal --upgrade --no-header --no-annotate --no-emit-index-url -q -o requirements-airflow.lock
 
 clean: ## remove the environment and every cache; data and the store stay
-	rm -rf .venv .venv-dagster-* .venv-spark-* .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+	rm -rf .venv .venv-dagster-* .venv-spark-* .venv-airflow .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 static: style types
@@ -122,4 +124,10 @@ $(VENV)/stamp: requirements.lock pyproject.toml $(SPARK_LOCK)
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 	@$(if $(SPARK),$(BIN)/pip install -q --disable-pip-version-check --no-deps -r $(SPARK_LOCK))
 	@$(if $(DAGSTER),$(BIN)/pip install -q --disable-pip-version-check --no-deps $(DAGSTERS))
+	@touch $@
+
+.venv-airflow/stamp: requirements-airflow.lock
+	@echo 'setting up .venv-airflow (once; a minute)'
+	@$(PYTHON) -m venv .venv-airflow
+	@.venv-airflow/bin/pip install -q --disable-pip-version-check --no-deps -r requirements-airflow.lock
 	@touch $@

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-FOLDERS = ("curves", "publishing")
+FOLDERS = ("curves", "peers", "publishing")
 
 
 def main(names: Sequence[str], *, short: bool) -> int:

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from benchmarks.aims import verdict
-from benchmarks.burst import APP, PLAIN_SETTINGS, PROGRAMS, SQLITE
+from benchmarks.peers.burst import APP, PLAIN_SETTINGS, PROGRAMS, SQLITE
 from benchmarks.processor import seconds_of
 from benchmarks.project import deployed_project
 from tidegate.processes.dagster import DagsterProcesses

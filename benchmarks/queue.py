@@ -28,7 +28,7 @@ from dagster import (
 )
 
 from benchmarks.aims import verdict
-from benchmarks.host import at_percent
+from benchmarks.peers.host import at_percent
 from benchmarks.processor import calibrated, seconds_of
 from benchmarks.project import deployed_project
 from benchmarks.runs import TRIVIAL_PROGRAM

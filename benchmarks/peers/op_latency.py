@@ -16,7 +16,7 @@ from datetime import date, timedelta
 from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, DagsterRun, RunsFilter
 
 from benchmarks.aims import verdict
-from benchmarks.host import plain_sensor, printed
+from benchmarks.peers.host import plain_sensor, printed
 from benchmarks.project import deployed_project
 from benchmarks.runs import TRIVIAL_PROGRAM
 from tidegate.dagster_defs.deployed.tags import SCHEDULE
