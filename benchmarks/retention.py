@@ -27,11 +27,12 @@ from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.launch.run_report import claim
-from tidegate.scheduler.model.retention import Keep, Pruned
+from tidegate.scheduler.model.keep import Keep
+from tidegate.scheduler.model.retention import Pruned
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.retention.outlook import outlook
 from tidegate.scheduler.retention.prune import prune_slice
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.upkeep import UpkeepStore
 from tidegate.scheduler.tick.tick import tick
 
 EVENTS, SHORT_EVENTS = 1_000_000, 30_000
@@ -102,7 +103,7 @@ def _commands(url: str) -> int:
     return missed
 
 
-def _live(store: Store, events: int) -> tuple[list[float], datetime]:
+def _live(store: UpkeepStore, events: int) -> tuple[list[float], datetime]:
     """Play the events, with snapshots as the host takes them; return rates of pages, and the last instant."""
     step, rates, now = timedelta(days=DAYS) * PAGE / events, [], START
     for first in range(0, events, PAGE):
@@ -118,7 +119,7 @@ def _live(store: Store, events: int) -> tuple[list[float], datetime]:
     return rates, now
 
 
-def _run_all(store: Store, now: datetime) -> None:
+def _run_all(store: UpkeepStore, now: datetime) -> None:
     with store.transaction() as transaction:
         requests = offer_launches(transaction, now, APPS, limit=PAGE)
     for request in requests:
@@ -139,7 +140,7 @@ def _run_all(store: Store, now: datetime) -> None:
         observe_runs(transaction, seen, now)
 
 
-def _reads(store: Store, now: datetime) -> int:
+def _reads(store: UpkeepStore, now: datetime) -> int:
     """Print how long reads take; return how many miss their aim."""
     missed, ref = 0, "app_0/by_data_0"
     with store.reading() as reader:
@@ -165,7 +166,7 @@ def _reads(store: Store, now: datetime) -> int:
     return missed
 
 
-def _prune(store: Store, now: datetime) -> None:
+def _prune(store: UpkeepStore, now: datetime) -> None:
     with store.reading() as reader:
         began = time.perf_counter()
         outlook(reader, KEEP, now)

@@ -16,12 +16,13 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from benchmarks.aims import verdict
-from tidegate.domain.commits import Put, WatermarkMove
+from tidegate.domain.commits import Put
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -62,15 +63,8 @@ class Died(BaseException):
 class DyingStore(SqlCommitStepStore):
     """A store that raises `Died` after it has put a sequence."""
 
-    def put(
-        self,
-        sequence: str,
-        datasets: Sequence[str],
-        token: int,
-        body: str,
-        moves: Sequence[WatermarkMove] = (),
-    ) -> Put:
-        super().put(sequence, datasets, token, body, moves)
+    def put(self, *given: Any, **named: Any) -> Put:
+        super().put(*given, **named)
         raise Died
 
 
