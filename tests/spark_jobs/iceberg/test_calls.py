@@ -5,6 +5,7 @@ change that exceeds one has added a second look at a table, or an exception, of 
 Two of staging ask whether the program has arranged its rows, which is then kept.
 """
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -67,23 +68,26 @@ def test_a_publish_calls_the_jvm_no_more_often_than_this(
     assert staged["loadTable"] + published["loadTable"] <= LOADS[write]
 
 
-def test_an_append_calls_the_jvm_no_more_often_for_more_partitions(
-    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("write", only(["append", "merge"], "merge"))
+def test_a_publish_calls_the_jvm_no_more_often_for_more_partitions(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, write: WriteMode
 ) -> None:
     house = House(tmp_path, spark)
-    ref = house.ref("append", DAILY, "t")
+    ref = house.ref(write, DAILY, "t", *(("id",) if write == "merge" else ()))
     days = tuple(f"2013-12-{day:02}" for day in range(1, 13))
-    house.publish(house.frame(*((day, 1, "a") for day in days[:4])), ref, *days[:4])
+    house.publish(house.frame(*((day, n, "a") for day in days for n in range(2))), ref, *days)
 
-    totals: list[int] = []
+    found: list[Counter[str]] = []
     for number in (4, 12):
-        rows = house.frame(*((day, 1, "a") for day in days[:number]))
+        rows = house.frame(*((day, 1, "b") for day in days[:number]))
         with counted(monkeypatch) as calls:
             published = house.publish(rows, ref, *days[:number])
         assert [(part.rows, part.files) for part in published] == [(1, 1)] * number
-        totals.append(calls.total())
+        found.append(calls)
 
-    assert totals[0] == totals[1], totals
+    few, many = found
+    assert many.total() == few.total(), many - few
+    assert len(house.rows(ref)) == (40 if write == "append" else 24)
 
 
 def test_a_table_that_does_not_exist_costs_no_more_than_its_answer(

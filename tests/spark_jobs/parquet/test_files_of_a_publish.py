@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -106,6 +107,20 @@ def test_staging_calls_the_jvm_no_more_often_for_more_partitions(
         totals.append(calls.total())
         assert calls.total() <= 75, calls.most_common(20)
     assert max(totals) - min(totals) <= 2, totals
+
+
+def test_a_merge_calls_the_jvm_no_more_often_for_more_partitions(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref, totals = msgspec.structs.replace(DAILY, write="merge", merge_keys=("value",)), list[int]()
+    for commit, days in zip("abcd", (12, 3, 4, 12), strict=True):
+        keys, token = table.days(days), begin(table.store, commit, [ref.id])
+        publication = Publication(table.warehouse, table.store, commit=commit, token=token)
+        with counted(monkeypatch) as calls:
+            publication.stage(table.rows(days).where(f"value < {2 * days}"), ref, keys)
+            assert [part.rows for part in publication.publish()] == [2] * days
+        totals.append(calls.total())
+    assert totals[2] == totals[3], totals
 
 
 def test_rows_are_counted_in_every_block_of_every_file(tmp_path: Path, spark: SparkSession) -> None:

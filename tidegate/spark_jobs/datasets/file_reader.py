@@ -5,7 +5,13 @@ merge would count them as read. The options of a reader win over the settings of
 program may change.
 """
 
-from pyspark.sql import DataFrameReader, SparkSession
+from collections.abc import Iterable
+from typing import Any
+
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+from tidegate.spark_jobs.java.elements import Elements
+from tidegate.spark_jobs.java.jvm import java_classes
 
 SKIPPING = ("ignoreMissingFiles", "ignoreCorruptFiles")
 GLOBS = "__globPaths__"
@@ -18,3 +24,11 @@ def file_reader(spark: SparkSession) -> DataFrameReader:
     for option in SKIPPING:
         reader = reader.option(option, False)
     return reader.option(GLOBS, False)
+
+
+def rows_at(reader: DataFrameReader, paths: Iterable[str]) -> DataFrame:
+    """Return the rows of these files and folders. Each argument of `parquet` would be a call into the JVM."""
+    known: Any = reader
+    given = Elements(known._spark).list_of(paths)
+    to_seq = java_classes(known._spark).org.apache.spark.api.python.PythonUtils.toSeq
+    return known._df(known._jreader.parquet(to_seq(given)))

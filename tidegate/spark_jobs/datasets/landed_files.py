@@ -30,7 +30,7 @@ from tidegate.spark_jobs.datasets.columns import (
     union_columns,
 )
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, folder_value
-from tidegate.spark_jobs.datasets.file_reader import file_reader
+from tidegate.spark_jobs.datasets.file_reader import file_reader, rows_at
 from tidegate.spark_jobs.datasets.row_refusal import refusal
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.java.cause import about_partition, decoded
@@ -109,7 +109,7 @@ def _scan(
             if each["name"].lower() in own
         ]
     typed = StructType.fromJson({"type": "struct", "fields": present})
-    frame = file_reader(spark).option("basePath", root).schema(typed).parquet(*files)
+    frame = rows_at(file_reader(spark).option("basePath", root).schema(typed), files)
     if kind is None:
         return frame
     types = StructType.fromJson(json.loads(columns))
@@ -199,7 +199,7 @@ def _filled(spark: SparkSession, kind: FileKind, name: str) -> str | None:
     (column,) = (each for each in json.loads(kind.columns)["fields"] if each["name"].lower() == name)
     written = {**column, "type": "long"} if name in kind.nanos else column
     typed = StructType.fromJson({"type": "struct", "fields": [written]})
-    frame = file_reader(spark).option("recursiveFileLookup", True).schema(typed).parquet(*kind.files)
+    frame = rows_at(file_reader(spark).option("recursiveFileLookup", True).schema(typed), kind.files)
     found = frame.where(sf.col(_quoted(column["name"])).isNotNull()).select(sf.input_file_name()).head()
     if found is None:
         return None

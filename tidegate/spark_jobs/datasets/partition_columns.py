@@ -5,9 +5,7 @@ In every table format, a partition column is a string formatted like its key, so
 writes only the partitions that it was launched for.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import and_, or_
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame
@@ -157,12 +155,29 @@ def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) ->
     groups: dict[tuple[str, ...], list[str]] = {}
     for values in wanted:
         groups.setdefault(tuple(values[:-1]), []).append(values[-1])
-    conditions = [
-        reduce(
-            and_,
-            [sf.col(name) == value for name, value in zip(dimensions, first, strict=False)],
-            sf.col(dimensions[-1]).isin(last),
+    conditions = (
+        " AND ".join(
+            (
+                *(
+                    f"`{name}` = {text_literal(value)}"
+                    for name, value in zip(dimensions, first, strict=False)
+                ),
+                among(dimensions[-1], last),
+            )
         )
         for first, last in groups.items()
-    ]
-    return reduce(or_, conditions, sf.lit(False))
+    )
+    return sf.expr(" OR ".join(conditions) or "false")
+
+
+def among(column: str, texts: Iterable[str]) -> str:
+    """Return in SQL that a column of texts has one of these; at least one.
+
+    Each literal of a `Column` would be a call into the JVM.
+    """
+    return f"`{column}` IN ({', '.join(map(text_literal, texts))})"
+
+
+def text_literal(text: str) -> str:
+    """Return a text in SQL; settings of a session change what a backslash means, and not this."""
+    return f"CAST(X'{text.encode().hex()}' AS STRING)"

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from tidegate.spark_jobs.java.jvm import java_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -78,6 +78,10 @@ class _Known:
         return self._java.java.util.function.UnaryOperator._java_lang_class
 
     @cached_property
+    def transformer(self) -> Any:
+        return self._java.org.apache.commons.collections4.Transformer._java_lang_class
+
+    @cached_property
     def consumer(self) -> Any:
         return self._java.java.util.function.Consumer._java_lang_class
 
@@ -121,6 +125,26 @@ class Elements:
         texts = joined.split(BETWEEN)
         rows = len(texts) // len(chains)
         return [tuple(texts[number * rows : (number + 1) * rows]) for number in range(len(chains))]
+
+    def chosen(self, found: Any, method: Method, texts: "Collection[str]") -> Any:
+        """Return a new Java list of the elements whose method returns one of these texts, none empty."""
+        from py4j.java_gateway import get_method
+
+        known, java = self._of_jvm, self._java
+        made = java.java.util.LinkedHashMap()
+        if found.size():
+            handle = self._given(method, self._handle(method, lambda: found.get(0)))
+            key = known.proxies.asInterfaceInstance(known.transformer, handle)
+            java.org.apache.commons.collections4.MapUtils.populateMap(made, found, key)
+        made.keySet().retainAll(java.java.util.HashSet(self.list_of(texts)))
+        # Python has a `values` of its own, which asks for one after the other.
+        return java.java.util.ArrayList(get_method(made, "values")())
+
+    def list_of(self, texts: "Iterable[str]") -> Any:
+        """Return texts, none of them empty, as a Java list."""
+        return self.listed(
+            self._java.org.apache.commons.lang3.StringUtils.split(BETWEEN.join(texts), BETWEEN)
+        )
 
     def listed(self, array: Any) -> Any:
         """Return the elements of a Java array as a list."""

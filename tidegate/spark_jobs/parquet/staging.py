@@ -23,7 +23,7 @@ from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
-from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition
+from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, text_literal
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.java.elements import Elements, Method
 from tidegate.spark_jobs.java.jvm import java_classes
@@ -116,7 +116,7 @@ def _marked(dimensions: Sequence[str], keys: Sequence[str]) -> str:
     """Return in SQL what names the folder of a row. Each part of a `Column` would be a call into the JVM."""
     key = _key_of(dimensions)
     if len(keys) <= NUMBERED_KEYS:
-        numbers = " ".join(f"WHEN {_literal(one)} THEN {number}" for number, one in enumerate(keys))
+        numbers = " ".join(f"WHEN {text_literal(one)} THEN {number}" for number, one in enumerate(keys))
         return f"CASE {key} {numbers} ELSE {OTHER_KEYS} END"
     digest = f"concat('{DIGEST_MARK}', sha2({key}, 256))"
     return (
@@ -158,13 +158,8 @@ def _writer(frame: DataFrame) -> DataFrameWriter:
 
 def _key_of(dimensions: Sequence[str]) -> str:
     """Return the key of a row in SQL."""
-    values = [f"coalesce(`{name}`, {_literal(NO_VALUE)})" for name in dimensions]
-    return values[0] if len(values) == 1 else f"concat_ws({_literal(SEPARATOR)}, {', '.join(values)})"
-
-
-def _literal(text: str) -> str:
-    """Return a text in SQL; settings of a session change what a backslash means, and not this."""
-    return f"CAST(X'{text.encode().hex()}' AS STRING)"
+    values = [f"coalesce(`{name}`, {text_literal(NO_VALUE)})" for name in dimensions]
+    return values[0] if len(values) == 1 else f"concat_ws({text_literal(SEPARATOR)}, {', '.join(values)})"
 
 
 def _folders(files: FileSystem, folder: str) -> list[str]:

@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 
 DATA_FILE = ("org.apache.iceberg.DataFile",)
 APPEND = Method("org.apache.iceberg.AppendFiles", "appendFile", DATA_FILE)
+DELETE = Method("org.apache.iceberg.OverwriteFiles", "deleteFile", DATA_FILE)
 ADD = Method("org.apache.iceberg.OverwriteFiles", "addFile", DATA_FILE)
 
 
@@ -197,8 +198,8 @@ class Publisher:
             return transaction.newAppend()
         change = transaction.newOverwrite().caseSensitive(False)
         if merged is not None:
-            for file in merged.replaced:
-                change.deleteFile(file)
+            if merged.replaced is not None:
+                catalog.elements.give(merged.replaced, MethodOf(change, DELETE))
         elif step.mode == "full" and kept is not None:
             change.overwriteByRowFilter(all_but(catalog, step.dimensions, kept))
         elif keys:

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from tidegate.spark_jobs.datasets.changed_rows import matching, rows_differ
-from tidegate.spark_jobs.datasets.partition_columns import in_partitions
+from tidegate.spark_jobs.datasets.partition_columns import among, in_partitions
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files
@@ -33,13 +33,13 @@ class MergedFiles:
     """The data files that a merge removes and adds, as Iceberg's own objects.
 
     Attributes:
-        replaced: files with at least one row that a staged row replaces.
+        replaced: a Java list of the files with at least one row that a staged row replaces; None for none.
         survivors: files with the other rows of the replaced files; None for none.
         snapshot: id of the snapshot that was merged with; 0 for none.
         schema: id of its columns.
     """
 
-    replaced: tuple[Any, ...] = ()
+    replaced: Any | None = None
     survivors: StagedFiles | None = None
     snapshot: int
     schema: int
@@ -109,7 +109,7 @@ def merge_files(
     existing = spark.read.table(sql_name(name))
     if dimensions:
         existing = existing.where(in_partitions(dimensions, merge.partitions))
-    existing = existing.select("*", sf.col("_file").alias(FILE_COLUMN))
+    existing = existing.withColumn(FILE_COLUMN, sf.col("_file"))
     incoming = _incoming(catalog, merge)
     # A key that is a new column is null in the existing rows.
     same = reduce(and_, matching(existing, incoming, columns))
@@ -125,13 +125,12 @@ def merge_files(
         files = catalog.elements.each(catalog.listed(tasks), FILE)
     finally:
         tasks.close()
-    locations = catalog.elements.texts(files, LOCATION)
-    replaced = {where: files.get(number) for number, where in enumerate(locations) if where in hit}
-    if len(replaced) < len(hit):
+    replaced = catalog.elements.chosen(files, LOCATION, hit)
+    if replaced.size() < len(hit):
         raise StaleTable(f"merge into {sql_name(name)}: the table has changed since it was read")
-    left = existing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(incoming, same, "left_anti")
+    left = existing.where(among(FILE_COLUMN, sorted(hit))).join(incoming, same, "left_anti")
     written = stage_files(catalog, survivors, table, left.drop(FILE_COLUMN), len(dimensions))
-    return replace(nothing, replaced=tuple(replaced.values()), survivors=written)
+    return replace(nothing, replaced=replaced, survivors=written)
 
 
 def _incoming(catalog: IcebergCatalog, merge: Merge) -> DataFrame:

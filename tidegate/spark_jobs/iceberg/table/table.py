@@ -215,13 +215,28 @@ def partition_filter(
     groups: dict[tuple[str, ...], list[str]] = {}
     for values in wanted:
         groups.setdefault(tuple(values[:-1]), []).append(values[-1])
-    found = expressions.alwaysFalse()
-    for first, last in groups.items():
-        part = getattr(expressions, "in")(dimensions[-1], catalog.texts.java_list(last))
-        for dimension, value in zip(dimensions, first, strict=False):
-            part = getattr(expressions, "and")(expressions.equal(dimension, value), part)
-        found = getattr(expressions, "or")(found, part)
-    return found
+    if not groups:
+        return expressions.alwaysFalse()
+    # As JSON, since each part of an expression would be a call into the JVM.
+    either = [
+        _joined(
+            "and", [*map(_equal, dimensions, first), {"type": "in", "term": dimensions[-1], "values": last}]
+        )
+        for first, last in groups.items()
+    ]
+    return catalog.api.expressions.ExpressionParser.fromJson(json.dumps(_joined("or", either)))
+
+
+def _equal(dimension: str, value: str) -> dict[str, Any]:
+    return {"type": "eq", "term": dimension, "value": value}
+
+
+def _joined(kind: str, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return an expression of several, as a tree as low as possible: Java goes through it by recursion."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return {"type": kind, "left": _joined(kind, parts[:half]), "right": _joined(kind, parts[half:])}
 
 
 def all_but(catalog: IcebergCatalog, dimensions: Sequence[str], kept: Iterable[str]) -> Any:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
 from tidegate.spark_jobs.datasets.columns import columns_as_written
-from tidegate.spark_jobs.datasets.file_reader import file_reader
+from tidegate.spark_jobs.datasets.file_reader import file_reader, rows_at
 
 NONE: Mapping[str, str] = {}
 
@@ -39,7 +39,7 @@ def read_folders(
     for own, some in alike.items():
         # Spark does not read a number as one of a wider type, so it is read as it is, and cast.
         typed = columns if own == schema else StructType.fromJson(json.loads(columns_as_written(schema, own)))
-        rows = file_reader(spark).schema(typed).parquet(*some)
+        rows = rows_at(file_reader(spark).schema(typed), some)
         frames.append(rows if typed is columns else rows.select(*_cast(typed, columns)))
     return reduce(DataFrame.union, frames)
 
