@@ -51,9 +51,9 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
     from tidegate.demo.project import make_project, replacements
     from tidegate.demo.run import LOG, Demo
     from tidegate.demo.summary import Progress, print_compaction, print_summary
-    from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 
-    check_packages(*FEED_PACKAGES, RUNTIME_WHEEL, "pyiceberg")
+    check_packages(*FEED_PACKAGES, "pyspark", "pyiceberg")
+    _require_iceberg()
     started = datetime.now(UTC)
     changes = replacements(started)
     typer.echo("The example app, schedules/flights.yaml, with waits shortened for the demo:")
@@ -76,6 +76,20 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
             print_summary(reader, settings, started, typer.echo)
             print_compaction(compacted, typer.echo)
     typer.echo(f"\nfinished after {(datetime.now(UTC) - started).total_seconds():.0f} s")
+
+
+def _require_iceberg() -> None:
+    """Refuse a Spark for which no runtime is here, before a run finds it out."""
+    from tidegate.spark_jobs.iceberg.catalog.runtime import installed_spark, is_present
+
+    spark = installed_spark()
+    if spark is not None and not is_present("", {}):
+        raise UserError(
+            "the tables of the example are Iceberg, and there is no runtime of it here for Spark"
+            f" {spark.version} with Scala {spark.scala}",
+            "run pip install 'tidegate[example]' with Python below 3.13, which brings Spark 3.5 and a runtime"
+            " for it; with this Spark, `tidegate init` makes a project whose tables are Parquet",
+        )
 
 
 def land(
