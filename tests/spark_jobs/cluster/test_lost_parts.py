@@ -20,10 +20,12 @@ from tidegate.spark_jobs.errors import ClusterRefused
 from tidegate.spark_jobs.session.executor_wait import LIMIT
 
 # Each test has drivers of its own, and the kill tests dozens of them: only a soak runs them.
-pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.iceberg]
+pytestmark = [pytest.mark.spark, pytest.mark.soak]
 
 CRASH_TABLE = "tests/spark_jobs/crash_table/test_crash_table.py"
 KILLS = "tests/spark_jobs/iceberg/test_crash.py"
+WHOLE = "1.01"
+"""The effort with every point of the table, and not more kills of a sweep than usual."""
 
 
 @pytest.fixture
@@ -32,6 +34,7 @@ def cluster(tmp_path: Path) -> Iterator[Standalone]:
         yield running
 
 
+@pytest.mark.iceberg
 def test_a_master_that_is_killed_comes_back_and_the_run_goes_on(tmp_path: Path, cluster: Standalone) -> None:
     shop = Shop(tmp_path, cluster, cores=2)
     driver = fork(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True)))
@@ -47,6 +50,7 @@ def test_a_master_that_is_killed_comes_back_and_the_run_goes_on(tmp_path: Path, 
     assert in_child(lambda: shop.equals_pandas("plain", shop.price("plain"))) == 0
 
 
+@pytest.mark.iceberg
 def test_rows_of_a_shuffle_that_is_lost_are_computed_again(tmp_path: Path, cluster: Standalone) -> None:
     shop = Shop(tmp_path, cluster, cores=2)
     driver = fork(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True, shuffle=True)))
@@ -75,12 +79,12 @@ def test_a_run_fails_where_the_cluster_gives_no_executor_and_says_so(
 
     def begins_without() -> None:
         with pytest.raises(ClusterRefused, match="has given no executor for 10 s") as refused:
-            shop.price("ice", conf={**wait, "spark.executor.memory": "64g"})
+            shop.price("plain", conf={**wait, "spark.executor.memory": "64g"})
         assert "spark.executor.memory" in refused.value.hint
 
     def loses_all() -> None:
         with pytest.raises(Exception, match=r"Job .* cancelled") as failed:
-            shop.price("ice", wait=True, conf=wait)
+            shop.price("plain", wait=True, conf=wait)
         assert "cancelled because the cluster has given no executor for 10 s" in failure_text(
             failed.value, tmp_path
         )
@@ -93,14 +97,17 @@ def test_a_run_fails_where_the_cluster_gives_no_executor_and_says_so(
     assert end(driver) == 0
     cluster.start_worker()
     (shop.flags / "go on").touch()
-    assert in_child(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True))) == 0
+    assert in_child(lambda: shop.equals_pandas("plain", shop.price("plain", wait=True))) == 0
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("tests", "which"), [(CRASH_TABLE, "parquet"), (KILLS, "")])
-def test_the_kill_tests_pass_on_a_cluster(cluster: Standalone, tests: str, which: str) -> None:
+@pytest.mark.parametrize(
+    ("tests", "which", "effort"),
+    [(CRASH_TABLE, "parquet", WHOLE), pytest.param(KILLS, "", "1", marks=pytest.mark.iceberg)],
+)
+def test_the_kill_tests_pass_on_a_cluster(cluster: Standalone, tests: str, which: str, effort: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", tests]
-    environment = {**os.environ, "TESTS_MASTER": cluster.master, "TESTS_EFFORT": "1"}
+    environment = {**os.environ, "TESTS_MASTER": cluster.master, "TESTS_EFFORT": effort}
     done = subprocess.run(
         [*command, *(["-k", which] if which else [])],
         env=environment,
