@@ -74,9 +74,9 @@ def main() -> int:
         0; the figures of a noisy machine decide nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
-        empty, store = _opened(Path(folder) / "empty.db"), _opened(Path(folder) / "tasks.db")
-        _deploy(store, TASKS)
-        took = _ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
+        empty, store = opened(Path(folder) / "empty.db"), opened(Path(folder) / "tasks.db")
+        deploy_tasks(store, TASKS)
+        took = play_ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
         count = _instances(store)
         what = f"{count:,} instances of {TASKS:,} tasks"
         _print("generate", what, took, f"aim {AIM_GENERATE_SECONDS:.0f} s")
@@ -91,7 +91,7 @@ def main() -> int:
         took = _first_hour(store)
         rate = took.decided / took.cpu
         _print("first", f"{took.decided:,} decisions", took, f"{rate:,.0f} a second of the CPU")
-        added = _add_finished(store)
+        added = add_finished(store)
         after = _resolve(store, jobs)
         print(
             f"edges     {len(jobs):,} instances: {len(jobs) / before:,.0f} a second of the CPU;"
@@ -111,11 +111,11 @@ def _print(name: str, what: str, took: Took, note: str) -> None:
 # --- tasks ------------------------------------------------------------------------------
 
 
-def _opened(path: Path) -> SqlStore:
+def opened(path: Path) -> SqlStore:
     return open_sql_store(f"sqlite:///{path}", create=True)
 
 
-def _deploy(store: SqlStore, tasks: int, *, minutes: bool = False) -> None:
+def deploy_tasks(store: SqlStore, tasks: int, *, minutes: bool = False) -> None:
     schedules = {f"t{number}": _task(number, tasks, minutes=minutes) for number in range(tasks)}
     app = App(name="a", programs={"p": Program(name="p", run="x.p")}, schedules=schedules)
     with store.transaction() as transaction:
@@ -145,7 +145,7 @@ def _instances(store: SqlStore) -> int:
 # --- ticks ------------------------------------------------------------------------------
 
 
-def _ticks(
+def play_ticks(
     store: SqlStore,
     now: datetime,
     *,
@@ -171,9 +171,9 @@ def _ticks(
 
 def _return_at_noon(path: Path) -> None:
     """Let the scheduler be down from before the day was made until its noon."""
-    store = _opened(path)
-    _deploy(store, FEW_TASKS)
-    took = _ticks(
+    store = opened(path)
+    deploy_tasks(store, FEW_TASKS)
+    took = play_ticks(
         store, MIDNIGHT + timedelta(hours=12), goes_on=lambda report: report.fired + report.decided > 0
     )
     what = f"{_instances(store):,} instances of {FEW_TASKS:,} tasks, {took.decided:,} decisions"
@@ -183,9 +183,9 @@ def _return_at_noon(path: Path) -> None:
 
 def _pause(path: Path) -> None:
     """Let the scheduler be down for three hours, in which tasks of every minute become due."""
-    store = _opened(path)
-    _deploy(store, MINUTE_TASKS, minutes=True)
-    _ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
+    store = opened(path)
+    deploy_tasks(store, MINUTE_TASKS, minutes=True)
+    play_ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
     tick(store, MIDNIGHT)
     parts = [time.process_time()]
 
@@ -209,7 +209,7 @@ def _first_hour(store: SqlStore) -> Took:
     while now <= MIDNIGHT:
         tick(store, now)
         now += timedelta(minutes=4)
-    return _ticks(store, now, step=timedelta(minutes=5), until=MIDNIGHT + timedelta(hours=1))
+    return play_ticks(store, now, step=timedelta(minutes=5), until=MIDNIGHT + timedelta(hours=1))
 
 
 # --- edges ------------------------------------------------------------------------------
@@ -237,12 +237,12 @@ def _resolve(store: SqlStore, jobs: Sequence[Job]) -> float:
 # --- idle -------------------------------------------------------------------------------
 
 
-def _add_finished(store: SqlStore) -> int:
+def add_finished(store: SqlStore, finished: int = FINISHED) -> int:
     """Add finished instances of the days before: copies of the rows, without a decision about each."""
     with store.engine.connect() as connection:
         names = [row[1] for row in connection.execute(text("PRAGMA table_info(jobs)"))]
     added, days = 0, 0
-    while added < FINISHED:
+    while added < finished:
         days += 1
         earlier = days * 24 * 3600 * 1_000_000
         changed = {

@@ -82,17 +82,23 @@ def main(*, short: bool = False) -> int:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         stores = [_opened(stack, Path(folder), size) for size in sizes]
         print_sizes("jobs", sizes)
-        return sum(_measured(name, reads, sizes) for name, reads in _reads(stores))
+        return sum(print_read(name, reads, sizes) for name, reads in _reads(stores))
 
 
 def _opened(stack: ExitStack, folder: Path, jobs: int) -> Store:
-    full = stack.enter_context(filled_store(f"sqlite:///{folder}/{jobs}.db", SCHEDULES, jobs, jobs * EVERY))
+    url = f"sqlite:///{folder}/{jobs}.db"
+    return served(stack, stack.enter_context(filled_store(url, SCHEDULES, jobs, jobs * EVERY)))
+
+
+def served(stack: ExitStack, full: Full) -> Store:
+    """Return a full store behind its server's application, which the stack closes."""
     server = create_application(full.service)
     client = TestClient(server, base_url="http://127.0.0.1", client=("127.0.0.1", 50_000))
     return Store(full, stack.enter_context(client))
 
 
-def _measured(name: str, reads: Sequence[Callable[[], object]], sizes: Sequence[int]) -> int:
+def print_read(name: str, reads: Sequence[Callable[[], object]], sizes: Sequence[int]) -> int:
+    """Measure a read of each store, print its curve, and return 1 if it grows."""
     for read in reads:
         read()
     found = medians([partial(_seconds, read) for read in reads], ROUNDS)
@@ -112,12 +118,12 @@ def _seconds(read: Callable[[], object]) -> float:
 def _reads(stores: Sequence[Store]) -> Iterator[tuple[str, list[Callable[[], object]]]]:
     """Yield the name of each read, and what reads each store."""
     for name, paths in _paths(stores):
-        yield name.replace(NS, "GET "), [partial(_get, *each) for each in zip(stores, paths, strict=True)]
+        yield name.replace(NS, "GET "), [partial(get, *each) for each in zip(stores, paths, strict=True)]
     for command in COMMANDS:
-        yield " ".join(command), [partial(_call, each, command) for each in stores]
+        yield " ".join(command), [partial(call, each, command) for each in stores]
     for words in (("jobs", "show"), ("why",)):
         called = [(*words, each.full.waiting) for each in stores]
-        yield " ".join((*words, "JOB")), [partial(_call, *each) for each in zip(stores, called, strict=True)]
+        yield " ".join((*words, "JOB")), [partial(call, *each) for each in zip(stores, called, strict=True)]
 
 
 def _paths(stores: Sequence[Store]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -136,11 +142,16 @@ def _paths(stores: Sequence[Store]) -> Iterator[tuple[str, Sequence[str]]]:
     for listing in LISTINGS.values():
         path = PATHS.get(listing.name, f"{NS}/{listing.name}")
         for given in _filters(listing):
-            name, query = " ".join((path, *(f"{each}={given[each]}" for each in given))), _query(path, given)
-            yield name, [query] * len(stores)
-            nexts = [each.client.get(query).json()["next"] for each in stores]
-            if all(nexts):
-                yield f"{name}, second page", [_query(path, {**given, "cursor": each}) for each in nexts]
+            yield from pages(stores, path, given)
+
+
+def pages(stores: Sequence[Store], path: str, given: dict[str, str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the first page of a list with some filters, and the second one where there is one."""
+    name, query = " ".join((path, *(f"{each}={given[each]}" for each in given))), _query(path, given)
+    yield name, [query] * len(stores)
+    nexts = [each.client.get(query).json()["next"] for each in stores]
+    if all(nexts):
+        yield f"{name}, second page", [_query(path, {**given, "cursor": each}) for each in nexts]
 
 
 def _query(path: str, given: dict[str, str]) -> str:
@@ -181,11 +192,13 @@ def _values(of: Filter) -> Sequence[Any]:
             return []
 
 
-def _get(store: Store, path: str) -> None:
+def get(store: Store, path: str) -> None:
+    """Ask the server of a store."""
     answer = store.client.get(path)
     assert answer.status_code == 200, (path, answer.text)
 
 
-def _call(store: Store, words: Sequence[str]) -> None:
+def call(store: Store, words: Sequence[str]) -> None:
+    """Call a command in the project of a store."""
     with contextlib.chdir(store.full.folder), contextlib.redirect_stdout(io.StringIO()):
         application(list(words), standalone_mode=False)
