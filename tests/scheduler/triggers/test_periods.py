@@ -16,7 +16,7 @@ from tidegate.domain.model import (
     TimeDimension,
 )
 from tidegate.domain.partition_key import enclosing_key, expected_keys, keys_within
-from tidegate.scheduler.decision.triggers import partitions
+from tidegate.scheduler.decision.triggers import evaluate, partitions
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 
@@ -73,12 +73,17 @@ def test_the_periods_are_those_of_each_key(
     collected = Collected(by_leaf={}, key="", datasets={"raw": Dataset(name="raw", partitions=scheme)})
     found = partitions._periods(trigger, deliveries, collected)
     assert list(found) == list(wanted)
-    for period, (keys, first) in found.items():
-        assert list(first.items()) == list(wanted[period].items())
-        assert tuple(keys) == expected_keys(scheme, complete, period)
+    for period, each in found.items():
+        first, keys = wanted[period], expected_keys(scheme, complete, period)
+        assert list(each.came.items()) == [(key, first.get(key)) for key in keys]
+        assert each.missing == [key for key in keys if key not in first]
+        assert each.since == (None if each.missing else max(first.values()))
 
 
-def test_a_day_of_many_parts_parses_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("lacks", [0, 1])
+def test_a_day_of_many_parts_is_read_once_and_parses_one_key(
+    lacks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parsed: list[str] = []
 
     def noted(scheme: PartitionScheme, key: str, cycle: Cycle) -> str:
@@ -89,10 +94,12 @@ def test_a_day_of_many_parts_parses_one_key(monkeypatch: pytest.MonkeyPatch) -> 
     scheme = scheme_of("minute", "UTC", static=True)
     keys = expected_keys(scheme, "day", "2026-03-08")
     trigger = PartitionsTrigger(dataset="raw", complete="day")
-    collected = Collected(
-        by_leaf={}, key="2026-03-08", datasets={"raw": Dataset(name="raw", partitions=scheme)}
-    )
-    deliveries = delivered(keys)
-    assert partitions.KIND.since(trigger, deliveries, collected) == deliveries[-1].event.arrived
+    deliveries = delivered(keys[: len(keys) - lacks])
+    datasets = {"raw": Dataset(name="raw", partitions=scheme)}
+    collected = Collected(by_leaf={"": deliveries}, key="2026-03-08", datasets=datasets)
+    verdict = evaluate(trigger, collected, FIRST + timedelta(days=1))
+    assert verdict.since == (None if lacks else deliveries[-1].event.arrived)
+    assert (verdict.have, verdict.need, verdict.unit) == (len(keys) - lacks, len(keys), "parts")
+    assert verdict.needs == ("1 part of raw of 2026-03-08: 2026-03-08-23:59|y" if lacks else None)
     assert parsed == [keys[0]]
     assert len(keys) == 2 * 24 * 60

@@ -30,9 +30,14 @@ NAMES_KEPT = 256
 def manifest_of(app: str, deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     """Return the distinct collected partition keys by dataset, as the app names it, both sorted."""
     keys: dict[str, set[str]] = {}
+    named, found = "", set[str]()
     for delivery in deliveries:
-        if delivery.event.kind is EventKind.PARTITION and delivery.event.partition is not None:
-            keys.setdefault(_dataset_in(app, delivery.event.key), set()).add(delivery.event.partition)
+        event = delivery.event
+        if event.kind is EventKind.PARTITION and event.partition is not None:
+            # A job has many events of few datasets.
+            if event.key != named:
+                named, found = event.key, keys.setdefault(_dataset_in(app, event.key), set())
+            found.add(event.partition)
     return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
 
 
@@ -90,20 +95,26 @@ def with_input(plan: LaunchPlan, view: JobView, now: datetime) -> LaunchPlan:
 def sizes_of(events: Iterable[Event], app: str) -> dict[str, dict[str, PartitionInput]]:
     """Return what is known of each collected partition, by dataset and key, both sorted."""
     found: dict[str, dict[str, PartitionInput]] = {}
+    named, parts = "", dict[str, PartitionInput]()
     for event in events:
-        if event.kind is EventKind.PARTITION:
-            parts = found.setdefault(_dataset_in(app, event.key), {})
-            key = event.partition or ""
-            parts[key] = _updated(parts.get(key), event, adds=not key)
-    return {name: dict(sorted(parts.items())) for name, parts in sorted(found.items())}
+        if event.kind is not EventKind.PARTITION:
+            continue
+        # A job has many events of few datasets.
+        if event.key != named:
+            named, parts = event.key, found.setdefault(_dataset_in(app, event.key), {})
+        key = event.partition or ""
+        if key in parts:
+            parts[key] = _updated(parts[key], event, adds=not key)
+        else:
+            time = event.time
+            parts[key] = PartitionInput(
+                rows=event.rows, bytes=event.bytes, updates=1, first_time=time, last_time=time
+            )
+    return {name: {key: parts[key] for key in sorted(parts)} for name, parts in sorted(found.items())}
 
 
-def _updated(before: PartitionInput | None, event: Event, *, adds: bool) -> PartitionInput:
+def _updated(before: PartitionInput, event: Event, *, adds: bool) -> PartitionInput:
     """Return what is known of a partition after one more report of it, which arrived after the others."""
-    if before is None:
-        return PartitionInput(
-            rows=event.rows, bytes=event.bytes, updates=1, first_time=event.time, last_time=event.time
-        )
     return PartitionInput(
         rows=_newest(before.rows, event.rows, adds=adds),
         bytes=_newest(before.bytes, event.bytes, adds=adds),
@@ -124,6 +135,6 @@ def _fired(view: JobView) -> Iterable[Fired]:
     has = collected(view)
     for leaf in leaves(view.schedule.trigger):
         deliveries = has.by_leaf.get(leaf.path, ())
-        if deliveries and LEAVES[type(leaf.trigger)].since(leaf.trigger, deliveries, has) is not None:
+        if deliveries and LEAVES[type(leaf.trigger)].enough_since(leaf.trigger, deliveries, has) is not None:
             of, name = of_leaf(leaf.trigger, view.schedule), leaf.trigger.as_
             yield Fired(kind=leaf.trigger.kind, member=leaf.path, of=of, name=name)

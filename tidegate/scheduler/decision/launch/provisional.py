@@ -79,7 +79,7 @@ def _unmet(
 def _missing_keys(trigger: LeafTrigger, path: str, view: JobView, has: Collected) -> tuple[str, ...]:
     """Return the partition keys that a leaf lacks; none where others would do as well."""
     deliveries, kind = has.by_leaf.get(path, ()), LEAVES[type(trigger)]
-    named = None if kind.missing is None else kind.missing(trigger, deliveries, has)
+    named = None if kind.missing is None else kind.missing(trigger, kind.read(trigger, deliveries, has), has)
     if named is not None:
         return named
     scheme, key = has.scheme(trigger.dataset_collected or ""), view.collects_for

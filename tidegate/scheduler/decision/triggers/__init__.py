@@ -5,12 +5,13 @@ events and an instant. What it says of the past depends on the arrivals only: ev
 returns the same instant.
 """
 
+from bisect import bisect_right
 from datetime import datetime
 
 import msgspec
 
 from tidegate.domain.model import Trigger
-from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.collected import Collected, arrived_at
 from tidegate.scheduler.decision.triggers.in_job import dropped, next_drop, scope_at
 from tidegate.scheduler.decision.triggers.spans import last_instant
 from tidegate.scheduler.decision.triggers.tree import judge
@@ -48,5 +49,5 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
 
 def _next_arrival(collected: Collected, now: datetime) -> datetime | None:
     """Return the first arrival after `now`, of an event that was stored by a clock ahead of this one."""
-    arrivals = (each.event.arrived for found in collected.by_leaf.values() for each in found)
-    return min((arrived for arrived in arrivals if arrived > now), default=None)
+    coming = [found[bisect_right(found, now, key=arrived_at) :] for found in collected.by_leaf.values()]
+    return min((found[0].event.arrived for found in coming if found), default=None)

@@ -1,5 +1,6 @@
 """A kind of leaf: four functions of the deliveries that count at the leaf, in order of arrival.
 
+`read` goes through them once, as a job may have a hundred thousand, and the four get what it finds.
 `since` returns the instant at which they became enough; a leaf that holds stays so for as long as
 it may count them. `summary` describes the progress for people, `progress` in numbers, `needs` the
 missing events.
@@ -46,6 +47,11 @@ def each_event(trigger: Trigger, collected: Collected) -> bool:
     return False
 
 
+def as_they_are(trigger: Trigger, deliveries: Deliveries, collected: Collected) -> Deliveries:
+    """Return the deliveries."""
+    return deliveries
+
+
 class LeafKind(NamedTuple):
     """One kind of leaf; its texts for people may depend on the instant.
 
@@ -53,14 +59,20 @@ class LeafKind(NamedTuple):
         progress: None, or returns None, where nothing is counted.
         counting: None for a kind that always needs all events of the job.
         missing: returns the partition keys that it lacks, by name; None where it names none.
+        read: returns what the functions are given of the deliveries.
     """
 
-    since: Callable[[Any, Deliveries, Collected], datetime | None]
-    summary: Callable[[Any, Deliveries, Collected, datetime], str]
-    needs: Callable[[Any, Deliveries, Collected, datetime], str]
+    since: Callable[[Any, Any, Collected], datetime | None]
+    summary: Callable[[Any, Any, Collected, datetime], str]
+    needs: Callable[[Any, Any, Collected, datetime], str]
     counting: Counting | None = None
-    progress: Callable[[Any, Deliveries, Collected], Count | None] | None = None
-    missing: Callable[[Any, Deliveries, Collected], tuple[str, ...] | None] | None = None
+    progress: Callable[[Any, Any, Collected], Count | None] | None = None
+    missing: Callable[[Any, Any, Collected], tuple[str, ...] | None] | None = None
+    read: Callable[[Any, Deliveries, Collected], Any] = as_they_are
+
+    def enough_since(self, trigger: Any, deliveries: Deliveries, collected: Collected) -> datetime | None:
+        """Return when some deliveries became enough; None if they are not."""
+        return self.since(trigger, self.read(trigger, deliveries, collected), collected)
 
 
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
@@ -68,12 +80,13 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Jud
     if scope.collected.tally is not None:
         return _judge_count(trigger, scope.collected.tally.leaves.get(path))
     deliveries = scope.at(path)
-    spans = always_from(kind.since(trigger, deliveries, scope.collected))
+    read = kind.read(trigger, deliveries, scope.collected)
+    spans = always_from(kind.since(trigger, read, scope.collected))
 
     def explain(as_of: datetime) -> Verdict:
-        summary = kind.summary(trigger, deliveries, scope.collected, scope.now)
-        needs = None if spans else kind.needs(trigger, deliveries, scope.collected, scope.now)
-        count = None if kind.progress is None else kind.progress(trigger, deliveries, scope.collected)
+        summary = kind.summary(trigger, read, scope.collected, scope.now)
+        needs = None if spans else kind.needs(trigger, read, scope.collected, scope.now)
+        count = None if kind.progress is None else kind.progress(trigger, read, scope.collected)
         return verdict_on(trigger, spans, as_of, summary, needs=needs, count=count)
 
     return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, scope), explain=explain)

@@ -4,17 +4,17 @@ A key counts once in one job, however often it is written, unless the trigger sa
 `distinct: false` (rules 3 and 15).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
-from typing import cast
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from tidegate.domain.model import Cycle, PartitionScheme, PartitionsTrigger
 from tidegate.domain.partition_key import enclosing_key, expected_keys
 from tidegate.domain.wording import first_of, plural
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
-from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.verdict import Count
 
 MISSING_KEYS_SHOWN = 5
@@ -27,131 +27,158 @@ PERIODS_OF_KEYS_KEPT = 4
 """Of how many periods the keys are kept: one decision asks for those of its own several times."""
 
 
-def _since(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
+class Period:
+    """The keys of a period, in order, each with its first arrival; None without one.
+
+    A day may have a hundred thousand keys: what is asked of them is found without looking any of them up.
+    """
+
+    def __init__(self, keys: Mapping[str, None]) -> None:
+        self.came: dict[str, datetime | None] = {**keys}
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """The keys that have not arrived."""
+        return [key for key, arrived in self.came.items() if arrived is None]
+
+    @cached_property
+    def since(self) -> datetime | None:
+        """When the last of the keys arrived; None while one is missing."""
+        arrived = [each for each in self.came.values() if each is not None]
+        return max(arrived) if arrived and len(arrived) == len(self.came) else None
+
+
+class Arrived(NamedTuple):
+    """What has arrived at a leaf.
+
+    Attributes:
+        writes: the arrival of each delivery.
+        first: the first arrival of each key, in order of arrival.
+        periods: of `complete`, every period with an arrival. With `for_each` that is the job's own period.
+    """
+
+    writes: Sequence[datetime] = ()
+    first: Mapping[str, datetime] = {}
+    periods: Mapping[str, Period] = {}
+
+
+def _read(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> Arrived:
     if trigger.complete is not None:
-        periods = _periods(trigger, deliveries, collected)
-        complete = (_all_came(wanted, first) for wanted, first in periods.values())
+        return Arrived(periods=_periods(trigger, deliveries, collected))
+    first: dict[str, datetime] = {}
+    for delivery in deliveries:
+        first.setdefault(delivery.event.partition or "", delivery.event.arrived)
+    return Arrived([delivery.event.arrived for delivery in deliveries], first)
+
+
+def _since(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected) -> datetime | None:
+    if trigger.complete is not None:
+        complete = (period.since for period in arrived.periods.values())
         return min((moment for moment in complete if moment is not None), default=None)
     if trigger.keys:
-        return _all_came(trigger.keys, _first_arrivals(deliveries))
-    arrived = _counted(trigger, deliveries)
-    return arrived[trigger.count - 1] if len(arrived) >= trigger.count else None
+        return _all_came(trigger.keys, arrived.first)
+    counted = _counted(trigger, arrived)
+    return counted[trigger.count - 1] if len(counted) >= trigger.count else None
 
 
-def _summary(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+def _summary(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected, now: datetime) -> str:
     if trigger.complete is not None:
-        return _completeness(trigger, deliveries, collected)
+        return _completeness(trigger, arrived)
     if trigger.keys:
-        noun = f"partitions of {trigger.dataset} named in keys"
-        return _progress(trigger.keys, _first_arrivals(deliveries), noun)
-    have, need, unit = _count_of_any(trigger, deliveries)
+        missing = _lacking(trigger, arrived)
+        return _progress(trigger.keys, missing, f"partitions of {trigger.dataset} named in keys")
+    have, need, unit = _count_of_any(trigger, arrived)
     noun = "new partitions" if trigger.distinct else f"{unit} of partitions"
     return f"{have} of {need} {noun} of {trigger.dataset}"
 
 
-def _count(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> Count | None:
+def _count(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected) -> Count | None:
     if trigger.complete is not None:
-        shown = _shown_period(trigger, deliveries, collected)
-        return None if shown is None else _count_of(shown[1], shown[2], "parts")
+        shown = _shown_period(arrived)
+        return None if shown is None else _count_of(shown[1].came, shown[1].missing, "parts")
     if trigger.keys:
-        return _count_of(trigger.keys, _first_arrivals(deliveries), "partitions")
-    return _count_of_any(trigger, deliveries)
+        return _count_of(trigger.keys, _lacking(trigger, arrived), "partitions")
+    return _count_of_any(trigger, arrived)
 
 
-def _count_of(wanted: Collection[str], first: Mapping[str, datetime], unit: str) -> Count:
-    return Count(sum(key in first for key in wanted), len(wanted), unit)
+def _count_of(wanted: Collection[str], missing: Collection[str], unit: str) -> Count:
+    return Count(len(wanted) - len(missing), len(wanted), unit)
 
 
-def _count_of_any(trigger: PartitionsTrigger, deliveries: Deliveries) -> Count:
+def _count_of_any(trigger: PartitionsTrigger, arrived: Arrived) -> Count:
     unit = "partitions" if trigger.distinct else "writes"
-    return Count(len(_counted(trigger, deliveries)), trigger.count, unit)
+    return Count(len(_counted(trigger, arrived)), trigger.count, unit)
 
 
-def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+def _needs(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected, now: datetime) -> str:
     if trigger.complete is not None:
-        periods = _periods(trigger, deliveries, collected)
-        if not periods:
+        if not arrived.periods:
             return f"all parts of one {trigger.complete} of {trigger.dataset}"
-        period, (wanted, first) = next(iter(periods.items()))
-        missing = [key for key in wanted if key not in first]
+        period, missing = next((name, each.missing) for name, each in arrived.periods.items())
         named = first_of(missing, MISSING_KEYS_SHOWN)
         return f"{plural(len(missing), 'part')} of {trigger.dataset} of {period}: {named}"
     if trigger.keys:
-        missing = [key for key in trigger.keys if key not in _first_arrivals(deliveries)]
+        missing = _lacking(trigger, arrived)
         named = first_of(missing, MISSING_KEYS_SHOWN)
         return f"{plural(len(missing), 'partition')} of {trigger.dataset}: {named}"
     noun = "more new partition" if trigger.distinct else "more write"
-    return f"{plural(trigger.count - len(_counted(trigger, deliveries)), noun)} of {trigger.dataset}"
+    return f"{plural(trigger.count - len(_counted(trigger, arrived)), noun)} of {trigger.dataset}"
 
 
-def _counted(trigger: PartitionsTrigger, deliveries: Deliveries) -> list[datetime]:
+def _counted(trigger: PartitionsTrigger, arrived: Arrived) -> Sequence[datetime]:
     """Return the arrival of each partition that counts."""
-    if trigger.distinct:
-        return list(_first_arrivals(deliveries).values())
-    return [delivery.event.arrived for delivery in deliveries]
+    return tuple(arrived.first.values()) if trigger.distinct else arrived.writes
 
 
-def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
-    """Return the first arrival of each key, in order of arrival."""
-    first: dict[str, datetime] = {}
-    for delivery in deliveries:
-        first.setdefault(delivery.event.partition or "", delivery.event.arrived)
-    return first
-
-
-def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime | None:
+def _all_came(wanted: Collection[str], first: Mapping[str, datetime]) -> datetime | None:
     """Return when the last of the wanted keys arrived; None while one is missing."""
     return max(map(first.__getitem__, wanted)) if all(map(first.__contains__, wanted)) else None
 
 
-def _progress(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
-    missing = [key for key in wanted if key not in first]
-    have, need, _ = _count_of(wanted, first, noun)
+def _lacking(trigger: PartitionsTrigger, arrived: Arrived) -> list[str]:
+    """Return the keys named in the trigger that have not arrived."""
+    return [key for key in trigger.keys if key not in arrived.first]
+
+
+def _progress(wanted: Collection[str], missing: Sequence[str], noun: str) -> str:
+    have, need, _ = _count_of(wanted, missing, noun)
     summary = f"{have} of {need} {noun}"
     return f"{summary}; missing {first_of(missing, MISSING_KEYS_SHOWN)}" if missing else summary
 
 
-def _periods(
-    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
-) -> dict[str, tuple[Collection[str], dict[str, datetime]]]:
-    """Return every period with an arrival: its keys, and the first arrival of each key that has one.
-
-    With `for_each` that is the job's own period.
-    """
+def _periods(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> dict[str, Period]:
     scheme, complete = _cut(trigger, collected)
-    periods: dict[str, tuple[Collection[str], dict[str, datetime]]] = {}
-    wanted, first = cast("Collection[str]", ()), dict[str, datetime]()
+    periods: dict[str, Period] = {}
+    came = dict[str, datetime | None]()
     for delivery in deliveries:
-        key = delivery.event.partition or ""
+        event = delivery.event
+        key = event.partition or ""
         # Most keys are of the period of the one before, and to look one up is quicker than to parse it.
-        if key not in wanted:
+        if key not in came:
             period = enclosing_key(scheme, key, complete)
             if period not in periods:
-                periods[period] = (_keys_of(scheme, complete, period), {})
-            wanted, first = periods[period]
-        first.setdefault(key, delivery.event.arrived)
+                periods[period] = Period(_keys_of(scheme, complete, period))
+            came = periods[period].came
+        if came.get(key, event.arrived) is None:
+            came[key] = event.arrived
     return periods
 
 
-def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> str:
-    shown = _shown_period(trigger, deliveries, collected)
+def _completeness(trigger: PartitionsTrigger, arrived: Arrived) -> str:
+    shown = _shown_period(arrived)
     if shown is None:
         return f"no partition of {trigger.dataset} has arrived"
-    period, wanted, first = shown
-    return _progress(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
+    name, period = shown
+    noun = f"parts of {trigger.dataset} of {trigger.complete} {name}"
+    return _progress(period.came, period.missing, noun)
 
 
-def _shown_period(
-    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
-) -> tuple[str, Collection[str], dict[str, datetime]] | None:
-    """Return the period that was complete first, or else the one with the first arrival: its keys too."""
-    periods = _periods(trigger, deliveries, collected)
-    if not periods:
-        return None
-    complete = {period: _all_came(wanted, first) for period, (wanted, first) in periods.items()}
-    moments = [(moment, period) for period, moment in complete.items() if moment is not None]
-    period = min(moments)[1] if moments else next(iter(periods))
-    return period, *periods[period]
+def _shown_period(arrived: Arrived) -> tuple[str, Period] | None:
+    """Return the period that was complete first, or else the one with the first arrival."""
+    periods = arrived.periods
+    complete = [(each.since, name) for name, each in periods.items() if each.since is not None]
+    shown = min(complete)[1] if complete else next(iter(periods), None)
+    return None if shown is None else (shown, periods[shown])
 
 
 def _cut(trigger: PartitionsTrigger, collected: Collected) -> tuple[PartitionScheme, Cycle]:
@@ -185,9 +212,9 @@ def _period(trigger: PartitionsTrigger, event: Event, collected: Collected) -> t
 
 
 @lru_cache(PERIODS_OF_KEYS_KEPT)
-def _keys_of(scheme: PartitionScheme, complete: Cycle, period: str) -> Collection[str]:
+def _keys_of(scheme: PartitionScheme, complete: Cycle, period: str) -> Mapping[str, None]:
     """Return the keys of a period in order, to look up in."""
-    return dict.fromkeys(expected_keys(scheme, complete, period)).keys()
+    return dict.fromkeys(expected_keys(scheme, complete, period))
 
 
 @lru_cache(PERIODS_KEPT)
@@ -195,20 +222,16 @@ def _size_of(scheme: PartitionScheme, complete: Cycle, period: str) -> int:
     return len(expected_keys(scheme, complete, period))
 
 
-def _missing(
-    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
-) -> tuple[str, ...] | None:
+def _missing(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected) -> tuple[str, ...] | None:
     if trigger.keys:
-        wanted, first = trigger.keys, _first_arrivals(deliveries)
-    elif trigger.complete is None:
+        return tuple(_lacking(trigger, arrived))
+    if trigger.complete is None:
         return None
-    elif (shown := _shown_period(trigger, deliveries, collected)) is not None:
-        _, wanted, first = shown
-    elif collected.key:
-        wanted, first = expected_keys(*_cut(trigger, collected), collected.key), {}
-    else:
-        return ()
-    return tuple(key for key in wanted if key not in first)
+    if (shown := _shown_period(arrived)) is not None:
+        return tuple(shown[1].missing)
+    return tuple(expected_keys(*_cut(trigger, collected), collected.key)) if collected.key else ()
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count, _missing)
+KIND = LeafKind(
+    _since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count, _missing, _read
+)

@@ -7,12 +7,14 @@ parameters and any length of lists (see `bulk`): building one takes longer than 
 from collections.abc import Collection
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 from typing import Any, Unpack
 
 import msgspec
 from sqlalchemy import Column, Text, bindparam, func, or_, select, type_coerce
 
 from tidegate.domain.model import Constraint, Schedule
+from tidegate.domain.value import without_collection
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.run import ENDED, ProgramHistory, Run, RunStatus
@@ -59,6 +61,7 @@ NEWEST_COLLECTED = COLLECTED.order_by(
     tables.deliveries.c.leaf.desc(),
     tables.deliveries.c.schedule.desc(),
 ).limit(LIMIT)
+IN_ORDER = attrgetter("event.arrived", "event.id", "leaf", "schedule")
 COUNT_COLLECTED = (
     select(func.count()).select_from(tables.deliveries).where(tables.deliveries.c.reason.is_(None))
 )
@@ -69,10 +72,11 @@ class DeliveryReader(Queries):
         found: dict[str, list[Delivery]] = {job: [] for job in jobs}
         # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
         named = [job for job in found if job != tables.NO_JOB]
-        for delivery in self._all(COLLECTED, delivery_of, {tables.deliveries.c.job: named}):
-            found[delivery.job or tables.NO_JOB].append(delivery)
+        with without_collection():
+            for delivery in self._all(COLLECTED, delivery_of, {tables.deliveries.c.job: named}):
+                found[delivery.job or tables.NO_JOB].append(delivery)
         for each in found.values():
-            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
+            each.sort(key=IN_ORDER)
         return {job: tuple(each) for job, each in found.items()}
 
     def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:

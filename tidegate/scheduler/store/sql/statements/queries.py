@@ -23,6 +23,9 @@ UNREADABLE = (msgspec.MsgspecError, ValueError, TypeError)
 STATEMENTS_KEPT = 500
 """Statements that a process caches: more than there are kinds of queries."""
 
+ROWS_AT_ONCE = 200
+"""So many rows are fetched before they become values: their memory is used again for the next ones."""
+
 LIMIT = bindparam("limit", type_=Integer)
 """How many rows a query returns at most, as a parameter of it."""
 
@@ -82,12 +85,14 @@ class Queries:
             parameters[f"list_{column.name}"] = listed(self._dialect, values)
         for column, value in same.items():
             parameters[f"same_{column.name}"] = value
-        rows = self._connection.execute(query, parameters).all()
-        try:
-            return [of(row) for row in rows]
-        except UNREADABLE:
-            # One damaged row must not hide, or stop, all others.
-            return [value for value, _ in readable(query, of, rows)]
+        found: list[T] = []
+        for rows in self._connection.execute(query, parameters).partitions(ROWS_AT_ONCE):
+            try:
+                found += [of(row) for row in rows]
+            except UNREADABLE:
+                # One damaged row must not hide, or stop, all others.
+                found += [value for value, _ in readable(query, of, rows)]
+        return found
 
 
 class Changes(Queries):

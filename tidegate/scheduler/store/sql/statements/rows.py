@@ -35,9 +35,10 @@ class EventCodec(Codec[Event]):
 
     def value(self, row: Row) -> Event:
         """The value of a row of `read`; further columns are ignored."""
-        if tuple(row[_OTHERS]) != _DEFAULTS:
+        held = tuple(row)
+        if held[_OTHERS] != _DEFAULTS:
             return super().value(row)
-        id, kind, key, time, arrived, partition, size, rows, run = row[: _OTHERS.start]
+        id, kind, key, time, arrived, partition, size, rows, run = held[: _OTHERS.start]
         return Event(
             id=id,
             kind=_KINDS[kind],
@@ -48,7 +49,7 @@ class EventCodec(Codec[Event]):
             bytes=size,
             rows=rows,
             run_id=run,
-            detail=row[_OTHERS.stop],
+            detail=held[_OTHERS.stop],
         )
 
 
@@ -119,6 +120,7 @@ def delivery_row(delivery: Delivery, arrived: datetime) -> Held:
 
 def delivery_of(row: Row) -> Delivery:
     """Return the delivery of a row of `EVENTS.read` and `DELIVERY_READ`."""
+    row = tuple(row)
     job, _, schedule, leaf, reason, at = row[-len(DELIVERY_NAMES) :]
     return Delivery(
         event=EVENTS.value(row),
