@@ -14,6 +14,8 @@ from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.parquet.footer import read_footer
 from tidegate.spark_jobs.parquet.staging import rows_by_folder
 from tidegate.spark_jobs.publication.table import Publication
 
@@ -121,6 +123,50 @@ def test_a_merge_calls_the_jvm_no_more_often_for_more_partitions(
             assert [part.rows for part in publication.publish()] == [2] * days
         totals.append(calls.total())
     assert totals[2] == totals[3], totals
+
+
+def test_one_partition_has_no_file_of_a_task_without_rows(table: Table) -> None:
+    rows = table.rows(1).where("value >= 2")
+    assert rows.rdd.glom().map(len).collect() == [0, 2]
+    assert table.files(rows, 1) == [[2, 3]]
+
+
+@pytest.mark.parametrize("day", ["'2013-01-02'", "NULL"])
+def test_a_row_outside_the_only_partition_is_refused(table: Table, day: str) -> None:
+    rows = table.rows(1).selectExpr(f"CASE WHEN value = 3 THEN {day} ELSE day END AS day", "value")
+    with pytest.raises(OutputError, match=r"2013-01-02 \(1 rows\)|\(null\) \(1 rows\)"):
+        table.publication().stage(rows, DAILY, table.days(1))
+
+
+def test_a_footer_proves_that_a_column_has_one_text(tmp_path: Path) -> None:
+    file = tmp_path / "part.parquet"
+    day, code, none = ["2013-12-22"] * 7, ["é"] * 6 + ["e"], [None] * 7
+    nested = [{"list": [1.5], "map": True}] * 7
+    columns = {"day": day, "code": code, "none": pa.array(none, pa.string()), "nested": nested}
+    pq.write_table(pa.table(columns), file, row_group_size=2)
+    found = read_footer(file)
+
+    assert found is not None and found.rows == 7
+    assert found.has_only([("day", "2013-12-22")])
+    for wrong in (("day", "2013-12-23"), ("code", "é"), ("none", ""), ("other", "2013-12-22")):
+        assert not found.has_only([("day", "2013-12-22"), wrong]), wrong
+
+
+def test_a_footer_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "part.parquet"
+    pq.write_table(pa.table({"day": ["2013-12-22"]}), file)
+    whole = file.read_bytes()
+    length = int.from_bytes(whole[-8:-4], "little")
+    for damaged in (
+        b"",
+        whole[:-1],
+        whole[:-4] + b"PARE",
+        whole[-8:],
+        b"\xff" * length + whole[-8:],
+        b"\x15" * length + whole[-8:],
+    ):
+        file.write_bytes(damaged)
+        assert read_footer(file) is None, damaged
 
 
 def test_rows_are_counted_in_every_block_of_every_file(tmp_path: Path, spark: SparkSession) -> None:

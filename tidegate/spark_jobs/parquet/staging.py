@@ -2,9 +2,10 @@
 
     <folder>/__tidegate_key=3/part-….parquet      with a marker beside it, written last
 
-Spark's writer sorts the rows by folder; when there are few partitions their
-folders are numbered, since numbers sort faster than text. The partition columns stay in
-the files, as strings, so that a folder can be read by itself wherever it is moved.
+Spark's writer sorts the rows by folder; when there are few partitions their folders are numbered, since
+numbers sort faster than text. Rows of a single partition are written without that, and the files' own bounds
+of the partition columns prove that there are no others. The partition columns stay in the files, as strings,
+so that a folder can be read by itself wherever it is moved.
 Used by a run for its output, and by a merge for the survivors.
 """
 
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -25,6 +27,7 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, text_literal
 from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.java.elements import Elements, Method
 from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
@@ -32,8 +35,10 @@ from tidegate.spark_jobs.parquet.folders.publish_folder import (
     FOLDERS_AT_ONCE,
     FolderMarker,
     PublishFolder,
+    data_files,
     write_marker,
 )
+from tidegate.spark_jobs.parquet.footer import Footer, read_footer
 from tidegate.spark_jobs.parquet.partition_entry import PartitionEntry
 
 KEY_COLUMN = "__tidegate_key"
@@ -45,6 +50,8 @@ DIGEST_MARK = "d"
 """Prefix of the digest of a key that is too long for the name of a folder."""
 LONG_KEY_BYTES = 70
 """Spark escapes some bytes as three characters; a name has at most 255."""
+COLUMNS_READ_HERE = 100
+"""Up to so many columns, Python reads the footer of a file faster than it is asked for in the JVM."""
 OTHER_KEYS = -1
 """The number of all keys outside the run's partitions."""
 COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
@@ -88,7 +95,7 @@ class StagedFolder(Value, kw_only=True):
 def write_by_key(
     frame: DataFrame, dimensions: Sequence[str], keys: Sequence[str], files: FileSystem, folder: str
 ) -> dict[str, int]:
-    """Write all rows into the folder.
+    """Write all rows into the folder, which nothing refers to before `seal` has written its markers.
 
     Args:
         keys: the expected keys; rows of other keys are written too.
@@ -96,13 +103,24 @@ def write_by_key(
     Returns:
         The number of rows, by key that has any.
     """
-    if not dimensions:
+    read_here = not scheme_of(folder) and len(frame.columns) <= COLUMNS_READ_HERE
+    one = not dimensions or (read_here and len(keys) == 1)
+    if one:
         _writer(frame).parquet(f"{folder}/{KEY_COLUMN}=0")
     else:
         marked = frame.withColumn(KEY_COLUMN, sf.expr(_marked(dimensions, keys)))
         _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN).parquet(folder)
-    rows = rows_by_folder(frame.sparkSession, folder)
-    known = {name: _key_in(name, keys) for name in rows}
+    footers = _footers(files, folder) if read_here else None
+    if footers is None:
+        rows = rows_by_folder(frame.sparkSession, folder)
+    else:
+        rows = {name: sum(footer.rows for footer in found.values()) for name, found in footers.items()}
+    if one and dimensions and footers is not None:
+        _drop_empty(files, f"{folder}/{KEY_COLUMN}=0", footers.get("0", {}))
+    if one and dimensions and not _is_proven(footers, dimensions, keys[0]):
+        known: dict[str, str | None] = {"0": None}
+    else:
+        known = {name: _key_in(name, keys) for name in rows}
     counts = {key: rows[name] for name, key in known.items() if key is not None and rows[name]}
     others = [f"{folder}/{KEY_COLUMN}={name}" for name, key in known.items() if key is None and rows[name]]
     if others:
@@ -181,6 +199,35 @@ def _key_in(name: str, keys: Sequence[str]) -> str | None:
         digests = {hashlib.sha256(key.encode()).hexdigest(): key for key in long}
         return digests.get(name.removeprefix(DIGEST_MARK))
     return None if int(name) == OTHER_KEYS else keys[int(name)]
+
+
+def _footers(files: FileSystem, folder: str) -> dict[str, dict[str, Footer]] | None:
+    """Return the footers of all data files by folder and file; None if one of them cannot be read here."""
+    found: dict[str, dict[str, Footer]] = {}
+    for name in _folders(files, folder):
+        place, of_folder = f"{folder}/{KEY_COLUMN}={name}", dict[str, Footer]()
+        for file in data_files(files, place):
+            footer = read_footer(Path(place) / file)
+            if footer is None:
+                return None
+            of_folder[file] = footer
+        found[name] = of_folder
+    return found
+
+
+def _drop_empty(files: FileSystem, folder: str, footers: Mapping[str, Footer]) -> None:
+    """Remove the file that Spark writes for its first task even if only others have rows."""
+    if any(footer.rows for footer in footers.values()):
+        for name, footer in footers.items():
+            if not footer.rows:
+                files.delete(f"{folder}/{name}")
+
+
+def _is_proven(footers: dict[str, dict[str, Footer]] | None, dimensions: Sequence[str], key: str) -> bool:
+    """Return whether the footers say that all rows are of one key."""
+    values = key.split(SEPARATOR) if len(dimensions) > 1 else [key]
+    wanted = list(zip(dimensions, values, strict=True))
+    return footers is not None and all(footer.has_only(wanted) for footer in footers.get("0", {}).values())
 
 
 def rows_by_folder(spark: SparkSession, folder: str) -> Counter[str]:
