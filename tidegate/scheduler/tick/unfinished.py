@@ -2,7 +2,7 @@
 
     a part of a tick ─► so many decisions ─► commit ─► the next part goes on at the same instant ─► ...
 
-A transaction makes some thousand decisions, so that no other process waits long for the store. Where more
+A transaction makes a thousand decisions, so that no other process waits long for the store. Where more
 are due at one instant, this must not show: the first part routes the events of the instant, and the due jobs
 are judged in pages, by the time at which they were due. What waits for its trigger goes on waiting, as no
 other decision of the instant can change that. All others are noted as turns, with their place in the order,
@@ -26,7 +26,7 @@ from tidegate.scheduler.store.protocol import EngineTransaction
 UNFINISHED = "unfinished"
 """Name of the cursor that holds what a tick has left to the next transaction; None if nothing is left."""
 
-DECISIONS_AT_ONCE = 2_000
+DECISIONS_AT_ONCE = 1_000
 """A part of a tick makes so many decisions, which takes less than half a second."""
 
 END_COSTS = 5
