@@ -36,6 +36,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = [
     pytest.mark.spark,
+    pytest.mark.iceberg,
     pytest.mark.dagster,
     pytest.mark.endurance,
     pytest.mark.timeout(longer(900)),

@@ -32,7 +32,7 @@ from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import By
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster]
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.iceberg]
 
 EXAMPLE = Path(__file__).parents[2] / "schedules/flights.yaml"
 BY = By(actor="test")

@@ -93,6 +93,7 @@ def test_types_become_wider(house: Publisher, format: str, write: str) -> None:
     assert "cast the columns to the types" in refused(house, ref, sql("SELECT 'x' id")).hint
 
 
+@pytest.mark.iceberg
 def test_what_must_have_a_value_stays_so(house: Publisher) -> None:
     ref = house.ref(format="iceberg", write="append")
     name = f"tidegate.{ref.app}.table"

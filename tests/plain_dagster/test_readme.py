@@ -18,7 +18,7 @@ from tests.plain_dagster.reference import COLUMNS, expected, rows
 from tidegate.processes.graphql import ask
 from tidegate.processes.site import CHECKOUT
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster]
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.iceberg]
 
 EXAMPLE = CHECKOUT / "examples" / "plain_dagster"
 RUN_SECONDS = 400

@@ -55,6 +55,7 @@ def test_a_warning_is_reported_and_published(house: House) -> None:
     assert shown(house, "numbers", "unique_n") == (False, "2 of 2 rows: n not unique")
 
 
+@pytest.mark.iceberg
 def test_the_checks_of_the_deployed_yaml_are_judged_too(house: House) -> None:
     dataset = Dataset(name="numbers", checks=(NotNullCheck(name="null", columns=("n",)),))
     refers = [{"reference": {"columns": ["n"], "dataset": "codes"}, "name": "known", "severity": "warn"}]

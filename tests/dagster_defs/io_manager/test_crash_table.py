@@ -24,7 +24,8 @@ from tests.spark_jobs.frames import frame_of
 from tidegate import TidegateIOManager, io_manager
 from tidegate.dagster_defs.io_manager.step_outputs import StepOutputs
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance]  # processes are killed
+# Processes are killed.
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance, pytest.mark.iceberg]
 
 OUTPUTS = {"lake": "iceberg", "files": "parquet"}
 CHOSEN = [

@@ -36,11 +36,11 @@ CALLS: list[str] = []
 DATASETS = {
     "log": Dataset(name="log", partitions=DAILY, write="append"),
     "day": Dataset(name="day", partitions=DAILY),
-    "lake": Dataset(name="lake", partitions=DAILY, format="iceberg", write="append"),
+    "iceberg": Dataset(name="iceberg", partitions=DAILY, format="iceberg", write="append"),
 }
 PROGRAMS = {
     name: Program(name=name, run=f"{__name__}.write", writes=writes)
-    for name, writes in (("adds", ("log",)), ("replaces", ("day",)), ("adds_to_lake", ("lake",)))
+    for name, writes in (("adds", ("log",)), ("replaces", ("day",)), ("adds_to_iceberg", ("iceberg",)))
 }
 
 
@@ -108,9 +108,9 @@ def with_tables(*names: str) -> pytest.MarkDecorator:
 def world(
     request: pytest.FixtureRequest, location: Location, instance: DagsterInstance, spark: SparkSession
 ) -> World:
-    if request.param == "lake":
+    if request.param == "iceberg":
         # The session's catalog outlives the test.
-        spark.sql("DROP TABLE IF EXISTS tidegate.again.lake")
+        spark.sql("DROP TABLE IF EXISTS tidegate.again.iceberg")
     return World(location, instance, spark, request.param)
 
 
@@ -147,7 +147,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(
     ("world", "dies", "computed"),
-    only(FAILURES, ("log", before_put, 2), ("lake", after_put, 1), ("day", after_all, 1)),
+    only(FAILURES, ("log", before_put, 2), ("iceberg", after_put, 1), ("day", after_all, 1)),
     indirect=["world"],
 )
 def test_run_again_after_a_failure_it_goes_on_where_it_was(
@@ -180,7 +180,7 @@ def test_run_again_after_a_success_only_what_is_replaced_is_computed_anew(world:
         assert "skipping the run" not in said
 
 
-@with_tables("day", "lake")
+@with_tables("day", "iceberg")
 def test_a_fresh_run_by_hand_is_new_work(world: World) -> None:
     world.run()
     world.run()
@@ -189,7 +189,7 @@ def test_a_fresh_run_by_hand_is_new_work(world: World) -> None:
     assert world.events == 2
 
 
-@with_tables("lake")
+@with_tables("iceberg")
 def test_the_next_run_finishes_what_a_dead_one_has_promised(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,7 +258,7 @@ def instance_of(world: World, **changes: Any) -> dict[str, str]:
     return tags if job.commit == 1 else {**tags, "tidegate/commit": f"{job.id}.r{job.commit}"}
 
 
-@with_tables("lake")
+@with_tables("iceberg")
 def test_an_instance_that_is_run_again_publishes_again_under_another_id(world: World) -> None:
     assert world.run(tags=instance_of(world)).success
 
@@ -285,7 +285,7 @@ def test_a_retry_of_an_instance_that_is_run_again_is_the_same_work(
     assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
 
 
-@with_tables("lake")
+@with_tables("iceberg")
 def test_a_run_whose_instance_was_paused_while_it_worked_publishes_nothing_and_says_so(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,7 +317,7 @@ def test_a_step_that_is_retried_in_its_run_is_the_same_work(
     assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
 
 
-@with_tables("lake")
+@with_tables("iceberg")
 def test_after_its_commit_was_abandoned_a_run_computes_anew(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,8 @@ from tests.spark_jobs.crash_table.watcher import Seen, Watcher
 from tests.spark_jobs.crash_table.whole_driver import WholeDriver
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
 
-pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed
+# Dozens of drivers are killed.
+pytestmark = [pytest.mark.spark, pytest.mark.endurance, pytest.mark.iceberg]
 
 KEPT = Path(__file__).with_name("seeds.txt")
 USUAL = range(1, 1 + much(1))

@@ -15,7 +15,7 @@ from tests.spark_jobs.flights.test_flights import assert_same
 from tidegate.demo.feed import Chunk, Landed, land
 from tidegate.spark_jobs.errors import OutputError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 DAY = date(2013, 12, 22)
 KEY = str(DAY)
@@ -99,7 +99,6 @@ def test_a_file_that_is_delivered_again_changes_nothing_and_a_corrected_one_its_
     assert load.delays() == before | {"JFK": corrected}
 
 
-@pytest.mark.iceberg
 def test_rows_that_come_in_two_files_are_one(load: Load) -> None:
     load.land("EWR", "LGA")
     file = load.land("JFK").file
@@ -109,7 +108,6 @@ def test_rows_that_come_in_two_files_are_one(load: Load) -> None:
     load.check()
 
 
-@pytest.mark.iceberg
 def test_two_files_that_disagree_load_nothing_until_one_is_gone(load: Load) -> None:
     load.land("EWR", "LGA")
     file = load.land("JFK").file
