@@ -21,7 +21,7 @@ from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.maintenance.iceberg import remove_orphan_files
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 DAY_1 = "2026-03-01"
 

@@ -26,7 +26,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import TableBehind
 from tidegate.spark_jobs.parquet import version_log
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 RENAMED = program("load", "landed", "copy")
 

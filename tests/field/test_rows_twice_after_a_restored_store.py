@@ -14,7 +14,7 @@ from tests.spark_jobs.incremental.test_runs import D22, LOAD, LOAD_FILES, LOAD_T
 from tidegate.domain.model import Program
 from tidegate.spark_jobs.errors import StoreBehind
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.iceberg]
 
 
 @pytest.mark.parametrize(

@@ -279,13 +279,11 @@ def _kind(spark: SparkSession, ref: DatasetRef, footer: Any, file: str) -> FileK
         try:
             made = converter.convert(java.org.apache.parquet.schema.MessageType("root", one))
         except (PySparkException, Py4JJavaError) as error:
-            instead = (
-                "write times of a day as text, or as a number of microseconds"
-                if "TIME(" in text
-                else "write it as a type that Spark reads"
-            )
-            raise _refused(ref, file, name, f"a type that Spark does not read, {text}", instead) from error
+            raise _of_no_type(ref, file, name, text) from error
         (column,) = json.loads(str(made.json()))["fields"]
+        # Spark 4 has a type for it, and refuses to read one without the name of its file.
+        if "TIME(" in text and "time(" in json.dumps(column["type"]):
+            raise _of_no_type(ref, file, name, text)
         if NANOS in text:
             nanos.add(name.lower())
             column["type"] = "timestamp" if f"{NANOS}true" in text else "timestamp_ntz"
@@ -293,6 +291,15 @@ def _kind(spark: SparkSession, ref: DatasetRef, footer: Any, file: str) -> FileK
     if not columns:
         raise SourceError(f"{ref.id}: {file} has no columns", "remove it, or land it with its columns")
     return FileKind(columns=json.dumps({"type": "struct", "fields": columns}), nanos=frozenset(nanos))
+
+
+def _of_no_type(ref: DatasetRef, file: str, column: str, text: str) -> SourceError:
+    instead = (
+        "write times of a day as text, or as a number of microseconds"
+        if "TIME(" in text
+        else "write it as a type that Spark reads"
+    )
+    return _refused(ref, file, column, f"a type that Spark does not read, {text}", instead)
 
 
 def _refused(ref: DatasetRef, file: str, column: str, what: str, instead: str) -> SourceError:
