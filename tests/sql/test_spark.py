@@ -74,8 +74,8 @@ def test_a_wrong_query_is_refused_before_spark_sees_it(
 
 HARMLESS = ("IDENTIFIER", "(:", "sql_keywords", "\\\n", *(() if is_before_4() else ("system.builtin",)))
 """What Spark need not refuse: what IDENTIFIER names is looked at in the plan, a list in IN is compared as a
-whole, `sql_keywords` makes rows of its own, and a backslash that ends a comment makes the next line one. Spark 4
-knows its own functions by a long name too."""
+whole, `sql_keywords` makes rows of its own, and a backslash that ends a comment makes the next line one.
+Spark 4 knows its own functions by a long name too."""
 
 SEEN_BY_SPARK = [
     file
