@@ -49,7 +49,6 @@ COMMANDS = (
     ("instances", "show", *INSTANCE),
     ("tasks", "list"),
     ("status",),
-    ("doctor",),
     ("why", "a/t10"),
 )
 
