@@ -188,9 +188,10 @@ def test_a_dead_letter_that_is_repaired_is_not_queued_again(store: Store) -> Non
     again = world.requeue("11:30", request.job)
     assert again.attempt == 2
     repaired(world)
-    assert state(world.job(request.job)) == ("FAILED", "F-LAUNCH")
-    with pytest.raises(Refused, match="is repaired"):
-        world.requeue("12:30", request.job)
+    assert state(world.job(request.job)) == ("DISCARDED", "D-REPAIRED")
+    for again in (world.requeue, world.retry):
+        with pytest.raises(Refused, match="is repaired"):
+            again("12:30", request.job)
 
 
 def test_one_that_a_person_has_retried_ends_too(store: Store) -> None:

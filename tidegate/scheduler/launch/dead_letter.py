@@ -99,6 +99,8 @@ class Again(NamedTuple):
 
 def _requeued(reader: EngineReader, job: Job, now: datetime, by: By) -> Again:
     refuse_operation(job)
+    if job.reason is Reason.D_REPAIRED:
+        _refuse_repaired(reader, job)
     if job.reason is not Reason.F_LAUNCH:
         because = "" if job.reason is None else f" ({job.reason})"
         raise Refused(
@@ -114,6 +116,8 @@ def _retried(reader: EngineReader, job: Job, now: datetime, by: By) -> Again:
     refuse_operation(job)
     if job.waiting and job.retry_at is not None:
         return _at_once(reader, job, now, by)
+    if job.reason is Reason.D_REPAIRED:
+        _refuse_repaired(reader, job)
     if job.state is not JobState.FAILED:
         raise Refused(
             f"job {job.id} is {job.state} and cannot be retried",
@@ -140,6 +144,17 @@ def _at_once(reader: EngineReader, found: Job, now: datetime, by: By) -> Again:
     return Again(record(found, entry, _schedule_of(reader, found), next_check_at=now), entry)
 
 
+def _refuse_repaired(reader: EngineReader, job: Job) -> None:
+    by_repair = repaired_by(reader, job)
+    if by_repair is not None:
+        raise Refused(
+            f"job {job.id} is repaired: job {by_repair} was launched with its events too, and a further"
+            " attempt would replace newer rows",
+            f"`tidegate jobs retry {by_repair}` runs that one again, if it failed; `tidegate schedules"
+            " trigger` opens another job",
+        )
+
+
 def _schedule_of(reader: EngineReader, job: Job) -> ScheduleState:
     state = next(iter(reader.schedules(refs=[job.schedule])), None)
     if state is None:
@@ -151,14 +166,7 @@ def _schedule_of(reader: EngineReader, job: Job) -> ScheduleState:
 
 
 def _again(reader: EngineReader, found: Job, action: str, now: datetime, by: By) -> Again:
-    by_repair = repaired_by(reader, found)
-    if by_repair is not None:
-        raise Refused(
-            f"job {found.id} is repaired: job {by_repair} was launched with its events too, and a further"
-            " attempt would replace newer rows",
-            f"`tidegate jobs retry {by_repair}` runs that one again, if it failed; `tidegate schedules"
-            " trigger` opens another job",
-        )
+    _refuse_repaired(reader, found)
     state = _schedule_of(reader, found)
     program = state.spec.program
     if action == "retry" and found.launch is not None and found.launch.program != program:
