@@ -46,6 +46,9 @@ _here = threading.local()
 _failed: Counter[str] = Counter()
 """How many launches of each schedule have failed on order."""
 
+_building = threading.Lock()
+"""Dagster builds jobs on one stack for all threads; each case has a thread."""
+
 
 class Place(Value, kw_only=True):
     """Where a case lives. `name` is its app and its repository."""
@@ -78,16 +81,16 @@ def location_of(place: Place, store: SqlStore) -> Location:
 
 def repository_of(place: Place, location: Location) -> RepositoryDefinition:
     """The product's definitions of a case as a repository."""
-    DefinitionsLoadContext.set(DefinitionsLoadContext(load_type=DefinitionsLoadType.INITIALIZATION))
-    built = build_definitions(location)
-
-    return create_repository_using_definitions_args(
-        place.name,
-        assets=built.assets,
-        jobs=built.jobs,
-        sensors=built.sensors,
-        executor=in_process_executor,
-    )
+    with _building:
+        DefinitionsLoadContext.set(DefinitionsLoadContext(load_type=DefinitionsLoadType.INITIALIZATION))
+        built = build_definitions(location)
+        return create_repository_using_definitions_args(
+            place.name,
+            assets=built.assets,
+            jobs=built.jobs,
+            sensors=built.sensors,
+            executor=in_process_executor,
+        )
 
 
 def serve(folder: Path) -> Iterator[RepositoryDefinition]:
