@@ -4,14 +4,12 @@ A day has as many instances in each store, of the same 25 tasks; more of them ar
 read as `jobs` reads its lists, and the aim is an exponent of 0.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from benchmarks.curves.growth import print_calibration, print_sizes
-from benchmarks.curves.jobs import Store, call, get, pages, print_read, served
+from benchmarks.curves.jobs import Store, call, get, pages, print_reads, served
 from benchmarks.cycles import DAY, GENERATED_AT, add_finished, deploy_tasks, opened, play_ticks
 from benchmarks.reads import NS, Full
 from tidegate.project.settings.settings import load_settings
@@ -59,15 +57,11 @@ def main(*, short: bool = False) -> int:
     Returns:
         The number of reads that grow with the instances.
     """
-    sizes = SHORT_SIZES if short else SIZES
-    print_calibration()
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        stores = [served(stack, _filled(stack, Path(folder) / str(size), size)) for size in sizes]
-        print_sizes("instances", sizes)
-        return sum(print_read(name, reads, sizes) for name, reads in _reads(stores))
+    return print_reads("instances", SHORT_SIZES if short else SIZES, _opened, _reads)
 
 
-def _filled(stack: ExitStack, folder: Path, instances: int) -> Full:
+def _opened(stack: ExitStack, shared: Path, instances: int) -> Store:
+    folder = shared / str(instances)
     folder.mkdir()
     store = opened(folder / "store.db")
     stack.callback(store.close)
@@ -75,7 +69,7 @@ def _filled(stack: ExitStack, folder: Path, instances: int) -> Full:
     play_ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
     add_finished(store, instances - A_DAY)
     (folder / "tidegate.toml").write_text(f'[store]\nurl = "sqlite:///{folder}/store.db"\n')
-    return Full(Service(settings=load_settings(folder), store=store), folder, "")
+    return served(stack, Full(Service(settings=load_settings(folder), store=store), folder, ""))
 
 
 def _reads(stores: Sequence[Store]) -> Iterator[tuple[str, Sequence[Callable[[], object]]]]:

@@ -77,12 +77,27 @@ def main(*, short: bool = False) -> int:
     Returns:
         The number of reads that grow with the jobs.
     """
-    sizes = SHORT_SIZES if short else SIZES
+    return print_reads("jobs", SHORT_SIZES if short else SIZES, _opened, _reads)
+
+
+def print_reads(
+    what: str,
+    sizes: Sequence[int],
+    open_store: Callable[[ExitStack, Path, int], Store],
+    reads_of: Callable[[Sequence[Store]], Iterator[tuple[str, Sequence[Callable[[], object]]]]],
+) -> int:
+    """Measure reads of a store of each size, print their curves, and return how many of them grow.
+
+    Args:
+        what: there is more and more of.
+        open_store: opens a store of a size, which the stack closes, in a folder that all of them share.
+        reads_of: yields the name of each read, and what reads each store.
+    """
     print_calibration()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        stores = [_opened(stack, Path(folder), size) for size in sizes]
-        print_sizes("jobs", sizes)
-        return sum(print_read(name, reads, sizes) for name, reads in _reads(stores))
+        stores = [open_store(stack, Path(folder), size) for size in sizes]
+        print_sizes(what, sizes)
+        return sum(_print_read(name, reads, sizes) for name, reads in reads_of(stores))
 
 
 def _opened(stack: ExitStack, folder: Path, jobs: int) -> Store:
@@ -97,7 +112,7 @@ def served(stack: ExitStack, full: Full) -> Store:
     return Store(full, stack.enter_context(client))
 
 
-def print_read(name: str, reads: Sequence[Callable[[], object]], sizes: Sequence[int]) -> int:
+def _print_read(name: str, reads: Sequence[Callable[[], object]], sizes: Sequence[int]) -> int:
     """Measure a read of each store, print its curve, and return 1 if it grows."""
     for read in reads:
         read()

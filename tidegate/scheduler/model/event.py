@@ -7,8 +7,10 @@ arrival is when the store first held it, and is what satisfies a trigger.
 
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import Leaf
@@ -223,3 +225,9 @@ class Delivery(Value, kw_only=True):
     job: str | None = None
     reason: str | None = None
     at: datetime
+
+
+delivery_order: Callable[[Delivery], tuple[datetime, str, str, str]] = attrgetter(
+    "event.arrived", "event.id", "leaf", "schedule"
+)
+"""The sort key of a job's deliveries, as a store returns them."""

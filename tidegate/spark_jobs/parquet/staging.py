@@ -4,7 +4,7 @@
 
 Spark's writer sorts the rows by folder; when there are few partitions their folders are numbered, since
 numbers sort faster than text. Rows of a single partition are written without that, and the files' own bounds
-of the partition columns prove that there are no others. The partition columns stay in the files, as strings,
+of the partition columns prove that it is the only one. The partition columns stay in the files, as strings,
 so that a folder can be read by itself wherever it is moved.
 Used by a run for its output, and by a merge for the survivors.
 """

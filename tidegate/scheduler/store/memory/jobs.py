@@ -7,7 +7,7 @@ from typing import Unpack
 
 import msgspec
 
-from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.event import Delivery, delivery_order
 from tidegate.scheduler.model.job import FINISHED, SHORT_DIGITS, Job, JobState, hash_of
 from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
@@ -45,7 +45,7 @@ class JobReader:
         for job in jobs:
             marks = self._tables.deliveries.get(job, {})
             each = [self._delivery(job, place, mark) for place, mark in marks.items() if mark.reason is None]
-            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
+            each.sort(key=delivery_order)
             found[job] = tuple(each)
         return found
 

@@ -7,7 +7,6 @@ parameters and any length of lists (see `bulk`): building one takes longer than 
 from collections.abc import Collection
 from datetime import datetime
 from functools import cache
-from operator import attrgetter
 from typing import Any, Unpack
 
 import msgspec
@@ -16,7 +15,7 @@ from sqlalchemy import Column, Text, bindparam, func, or_, select, type_coerce
 from tidegate.domain.model import Constraint, Schedule
 from tidegate.domain.value import without_collection
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.event import Delivery, Event, delivery_order
 from tidegate.scheduler.model.run import ENDED, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
@@ -61,7 +60,6 @@ NEWEST_COLLECTED = COLLECTED.order_by(
     tables.deliveries.c.leaf.desc(),
     tables.deliveries.c.schedule.desc(),
 ).limit(LIMIT)
-IN_ORDER = attrgetter("event.arrived", "event.id", "leaf", "schedule")
 COUNT_COLLECTED = (
     select(func.count()).select_from(tables.deliveries).where(tables.deliveries.c.reason.is_(None))
 )
@@ -76,7 +74,7 @@ class DeliveryReader(Queries):
             for delivery in self._all(COLLECTED, delivery_of, {tables.deliveries.c.job: named}):
                 found[delivery.job or tables.NO_JOB].append(delivery)
         for each in found.values():
-            each.sort(key=IN_ORDER)
+            each.sort(key=delivery_order)
         return {job: tuple(each) for job, each in found.items()}
 
     def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
