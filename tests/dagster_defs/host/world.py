@@ -52,6 +52,8 @@ class HostWorld:
     """A project, its workspace, and a clock that a test moves.
 
     Attributes:
+        after: what a test has moved the clock by.
+        stopped_at: where the clock stands but for that, so that a slow machine moves nothing.
         said: what the hosts have logged.
     """
 
@@ -59,12 +61,16 @@ class HostWorld:
     instance: DagsterInstance
     workspace: WorkspaceProcessContext
     after: timedelta = timedelta(0)
+    stopped_at: datetime | None = None
     said: list[str] = field(default_factory=list)
     days: Iterator[int] = field(default_factory=lambda: iter(range(1, 29)))
 
     @property
     def location(self) -> Location:
-        return replace(location_of(self.live.settings), clock=lambda: datetime.now(UTC) + self.after)
+        return replace(location_of(self.live.settings), clock=self.now)
+
+    def now(self) -> datetime:
+        return (self.stopped_at or datetime.now(UTC)) + self.after
 
     def host(self, number: int = 1, process: str | None = None) -> Host:
         """A host that has not looped yet, in a process elsewhere."""
