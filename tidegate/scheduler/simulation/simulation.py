@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from tidegate.domain.launch_input import early_text
 from tidegate.domain.part_name import Ref
-from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.records.override import OVERRIDES
 from tidegate.scheduler.model.verdict import earliest
@@ -140,7 +140,7 @@ class Simulation:
 
     def _engine_instants(self) -> list[datetime | None]:
         with self.store.reading() as reader:
-            jobs = reader.jobs(states=WAITING | {JobState.PENDING_LAUNCH})
+            jobs = (*reader.due_jobs(FAR, 1), *reader.jobs(states=(JobState.PENDING_LAUNCH,)))
             fires = [state.next_fire_at for state in reader.schedules() if state.fires]
             poll = next_poll(reader, engine_clock(reader) or self.now)
             expiries = [each.expires_at for each in reader.due_records(OVERRIDES, FAR, 1)]

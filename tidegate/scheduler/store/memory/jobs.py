@@ -1,14 +1,14 @@
 """Jobs in memory: the newest ones, what they have collected, and the queues of blocked ones."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Unpack
 
 import msgspec
 
 from tidegate.scheduler.model.event import Delivery, delivery_order
-from tidegate.scheduler.model.job import FINISHED, SHORT_DIGITS, Job, JobState, hash_of
+from tidegate.scheduler.model.job import FINISHED, SHORT_DIGITS, WAITING, Job, JobState, hash_of
 from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
 from tidegate.scheduler.store.memory.tables import DeliveryKey, DeliveryMark, Tables
@@ -22,14 +22,20 @@ class JobReader:
     def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
         ids, limit = wanted.get("ids"), wanted.get("limit")
         jobs: Iterable[Job] = self._tables.jobs.values()
-        if ids is None and wanted.get("blocked_on") is not None:
-            ids = self._tables.waiting
-        elif ids is None and FINISHED.isdisjoint(wanted.get("states") or JobState):
-            ids = self._tables.going
+        if ids is None:
+            ids = self._in_states(frozenset(wanted.get("states") or JobState), wanted.get("blocked_on"))
         if ids is not None:
             jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)
         found = sorted(_matching(jobs, wanted), key=lambda job: (job.opened_at, job.id))
         return tuple(found if limit is None else found[max(0, len(found) - limit) :])
+
+    def _in_states(self, states: frozenset[JobState], blocked_on: object) -> Collection[str] | None:
+        """Return the ids of at least the jobs in some states; None if they may be all jobs."""
+        if blocked_on is not None or states <= WAITING:
+            return self._tables.waiting
+        if states == frozenset({JobState.PENDING_LAUNCH}):
+            return self._tables.decided
+        return self._tables.going if states.isdisjoint(FINISHED) else None
 
     def backfill_counts(self, first: int, last: int) -> dict[int, dict[JobState, int]]:
         found: dict[int, Counter[JobState]] = {}
@@ -123,32 +129,39 @@ class JobWriter(JobReader):
                 self._tables.queues.setdefault((resource, queue), None)
 
 
-def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterator[Job]:
-    """Yield the jobs that match all filters but their ids."""
-    states, schedules, apps = wanted.get("states"), wanted.get("schedules"), wanted.get("apps")
+def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterable[Job]:
+    """Return the jobs that match all filters but their ids; what is not wanted costs nothing."""
+    # The state first: it is what leaves out most jobs at the least cost.
+    if (states := wanted.get("states")) is not None:
+        jobs = [job for job in jobs if job.state in states]
+    return filter(_fits(wanted), jobs) if wanted.keys() - CHEAP else jobs
+
+
+CHEAP = {"ids", "limit", "states"}
+
+
+def _fits(wanted: JobsWanted) -> Callable[[Job], bool]:
+    """Return what says whether a job matches all filters but its id and its state."""
+    schedules, apps = wanted.get("schedules"), wanted.get("apps")
     reason, blocked_on, before = wanted.get("reason"), wanted.get("blocked_on"), wanted.get("before")
     since, until, ended_since = wanted.get("since"), wanted.get("until"), wanted.get("ended_since")
-    begins, hashes = wanted.get("begins") or "", wanted.get("hashes")
+    begins, hashes = wanted.get("begins"), wanted.get("hashes")
     repairs, operations, places = wanted.get("repairs"), wanted.get("operations"), wanted.get("open_for")
-    for job in jobs:
-        if (
-            # The state first: it is what leaves out most jobs at the least cost.
-            (states is None or job.state in states)
-            and (schedules is None or job.schedule in schedules)
-            and (apps is None or job.app in apps)
-            and (job.id.startswith(begins) or hash_of(job.id).startswith(begins))
-            and (hashes is None or hash_of(job.id)[:SHORT_DIGITS] in hashes)
-            and reason in (None, job.reason)
-            and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
-            and (not repairs or job.repairs is not None)
-            and (not operations or job.maintenance is not None)
-            and (places is None or open_for(job) in places)
-            and (since is None or job.opened_at >= since)
-            and (until is None or job.opened_at <= until)
-            and (ended_since is None or has_ended_since(job, ended_since))
-            and (before is None or (job.opened_at, job.id) < before)
-        ):
-            yield job
+    return lambda job: (
+        (schedules is None or job.schedule in schedules)
+        and (apps is None or job.app in apps)
+        and (not begins or job.id.startswith(begins) or hash_of(job.id).startswith(begins))
+        and (hashes is None or hash_of(job.id)[:SHORT_DIGITS] in hashes)
+        and reason in (None, job.reason)
+        and (blocked_on is None or (job.blocked_on in blocked_on and job.decided_when_due))
+        and (not repairs or job.repairs is not None)
+        and (not operations or job.maintenance is not None)
+        and (places is None or open_for(job) in places)
+        and (since is None or job.opened_at >= since)
+        and (until is None or job.opened_at <= until)
+        and (ended_since is None or has_ended_since(job, ended_since))
+        and (before is None or (job.opened_at, job.id) < before)
+    )
 
 
 def has_ended_since(job: Job, since: datetime) -> bool:

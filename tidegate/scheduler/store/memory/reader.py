@@ -133,7 +133,7 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
             and job.next_check_at <= now
             and (after is None or (job.next_check_at, job.id) > after)
         ]
-        return tuple(job for _, _, job in sorted(due, key=lambda d: d[:2])[:limit])
+        return tuple(job for _, _, job in sorted(due)[:limit])
 
     def instances(
         self,

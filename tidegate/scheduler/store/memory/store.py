@@ -17,7 +17,7 @@ from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.decision.changes.renamed import renamed_event, renamed_key, renamed_owner
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import SUBSCRIPTIONS, Delivery, Event
-from tidegate.scheduler.model.job import FINISHED, Job
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import GAUGES, Launched, Run
 from tidegate.scheduler.model.set_back import OF_JOBS, fields_set_back, not_ahead
@@ -117,10 +117,11 @@ class MemoryTransaction(MaintenanceWriter, JobWriter, RecordWriter, TallyWriter,
             self._tables.deliveries[job] = {key: mark for key, mark in marks.items() if key not in gone}
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
-        self._tables.own("jobs", "waiting", "going")
+        self._tables.own("jobs", "waiting", "going", "decided")
         for job in jobs:
             self._tables.jobs[job.id] = job
             keep_if(self._tables.waiting, job.id, job.decided_when_due)
+            keep_if(self._tables.decided, job.id, job.state is JobState.PENDING_LAUNCH)
             keep_if(self._tables.going, job.id, job.state not in FINISHED)
         self._enter_queues(jobs)
         self.delete_tallies([job.id for job in jobs if not job.waiting])

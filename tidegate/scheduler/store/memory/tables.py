@@ -51,6 +51,7 @@ class Tables:
         unrouted: ids of the events that are not routed yet.
         waiting: ids of the jobs that are decided when they are due.
         going: ids of the jobs that have not ended.
+        decided: ids of the jobs whose launch is decided, and which are not launched yet.
         deliveries: by job; None for deliveries without a job.
         edges: the recorded upstream instances of each instance.
         slots: the holders of each resource.
@@ -79,6 +80,7 @@ class Tables:
     jobs: dict[str, Job] = field(default_factory=dict[str, Job])
     waiting: dict[str, None] = field(default_factory=dict[str, None])
     going: dict[str, None] = field(default_factory=dict[str, None])
+    decided: dict[str, None] = field(default_factory=dict[str, None])
     edges: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     slots: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     launches: dict[str, tuple[str, datetime]] = field(default_factory=dict[str, tuple[str, datetime]])
