@@ -17,7 +17,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
 @pytest.fixture
 def world(shared: HostWorld) -> HostWorld:
     """The shared world, in which no host is active and no job waits for an offer."""
-    shared.stopped_at = None
     shared.lapse()
     shared.said.clear()
     return shared

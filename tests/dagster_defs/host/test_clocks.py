@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.dagster
 def test_of_two_hosts_with_different_clocks_one_decides(world: HostWorld) -> None:
     """The one whose clock is ahead has the lease; the other one sees that it is renewed, and says so."""
     ahead = Host(
-        replace(world.location, clock=lambda: datetime.now(UTC) + world.after + timedelta(minutes=5)),
+        replace(world.location, clock=lambda: world.now() + timedelta(minutes=5)),
         world.instance,
         world.workspace,
         ELSEWHERE.format(2),

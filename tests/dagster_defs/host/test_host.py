@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from threading import Event
 from typing import Any, cast
 
@@ -266,7 +266,6 @@ def test_what_fails_is_logged_and_tried_again(world: HostWorld, monkeypatch: pyt
 
 
 def test_an_idle_host_only_looks_for_commits(world: HostWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    world.stopped_at = datetime.now(UTC)
     host, advanced = world.host(), list[bool]()
     advance = host._steps.advance
 

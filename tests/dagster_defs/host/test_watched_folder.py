@@ -43,11 +43,12 @@ def land(world: HostWorld, name: str) -> None:
         file.write_text("1PAR1")
 
 
-def looping(host: Host, holds: Callable[[], bool]) -> None:
+def looping(world: HostWorld, host: Host, holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline
         host.loop()
+        world.after += timedelta(seconds=1)
         time.sleep(0.05)
 
 
@@ -74,7 +75,7 @@ def test_landed_files_become_a_run_and_late_ones_another_event(world: HostWorld)
         found = [each.asset_materialization for each in records]
         return [int(str(each.metadata["bytes"].value)) for each in found if each is not None]
 
-    looping(host(), lambda: bool(world.runs(DAY)) and len(logged()) == 3)
+    looping(world, host(), lambda: bool(world.runs(DAY)) and len(logged()) == 3)
     assert events() == 3
 
     world.lapse()
@@ -85,6 +86,6 @@ def test_landed_files_become_a_run_and_late_ones_another_event(world: HostWorld)
     assert events() == 3
 
     land(world, "late.parquet")
-    looping(again, lambda: len(logged()) == 6)
+    looping(world, again, lambda: len(logged()) == 6)
     assert events() == 6
     assert logged() == [5, 5, 5, 10, 10, 10]

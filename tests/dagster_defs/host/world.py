@@ -52,8 +52,7 @@ class HostWorld:
     """A project, its workspace, and a clock that a test moves.
 
     Attributes:
-        after: what a test has moved the clock by.
-        stopped_at: where the clock stands but for that, so that a slow machine moves nothing.
+        after: what a test has moved the clock by; else it does not move, however slow the machine is.
         said: what the hosts have logged.
     """
 
@@ -61,7 +60,7 @@ class HostWorld:
     instance: DagsterInstance
     workspace: WorkspaceProcessContext
     after: timedelta = timedelta(0)
-    stopped_at: datetime | None = None
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
     said: list[str] = field(default_factory=list)
     days: Iterator[int] = field(default_factory=lambda: iter(range(1, 29)))
 
@@ -70,7 +69,8 @@ class HostWorld:
         return replace(location_of(self.live.settings), clock=self.now)
 
     def now(self) -> datetime:
-        return (self.stopped_at or datetime.now(UTC)) + self.after
+        """What the clock shows."""
+        return self.began + self.after
 
     def host(self, number: int = 1, process: str | None = None) -> Host:
         """A host that has not looped yet, in a process elsewhere."""
