@@ -81,6 +81,7 @@ def test_what_has_no_owner_has_those_of_the_schedules_that_make_it(store: Refere
 
 def test_an_asset_has_the_tags_of_its_program_that_dagster_takes_there(store: ReferenceStore) -> None:
     tags = {"team": "core", "cost-center": "a b", "no key!": "x", "cost/center": "42", "long": "x" * 64}
+    tags["dagster/kind/x"] = ""
     deploy(store, changed(sample_app(), programs={"clean": {"tags": tags}, "notify": {"tags": tags}}))
 
     assert tags_of(tags) == {"team": "core", "cost/center": "42"}

@@ -14,11 +14,12 @@ from tidegate.compiler.scope.scope import Scope
 from tidegate.domain.model import ExistingJob
 from tidegate.domain.wording import shown
 
-OURS = ("tidegate/", ".dagster/", "dagster/partition", "dagster/asset_partition_range_")
-"""The beginnings of names of tags that the scheduler or Dagster sets."""
+OURS = ("tidegate/", "dagster/", ".dagster/")
+"""The beginnings of names of tags that the scheduler or Dagster sets. Some of them make a run one of another
+origin, such as `dagster/parent_run_id`, others make an asset one that Dagster does not load."""
 
-OF_RUNS = ("dagster/priority", "dagster/max_retries", "dagster/run_key")
-"""Tags of Dagster that follow from the schedule."""
+FOR_USERS = ("dagster/max_runtime", "dagster/isolation", "dagster/concurrency_key", "dagster/image")
+"""The tags of Dagster by which users say how a run is executed."""
 
 _INSTEAD: Mapping[str, str] = {
     "dagster/priority": "write `priority` at the schedule",
@@ -66,7 +67,7 @@ def build_tags(program: MappingNode, scope: Scope) -> dict[str, str]:
     if written is None:
         return found
     for name, value in written.values.items():
-        if name in OF_RUNS or name.startswith(OURS):
+        if name.startswith(OURS) and name not in FOR_USERS:
             summary = f"a run has this tag from its job, its partition or its schedule, got {shown(name)}"
             hint = _INSTEAD.get(name, "delete it, or choose another name")
             scope.findings.add("V260", written.keys[name], summary, hint)

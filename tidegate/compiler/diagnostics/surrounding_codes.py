@@ -99,8 +99,8 @@ DATASET_CODES: dict[str, Entry] = {
     "V260": error(
         "tag that a program cannot set",
         "The tags of a run that say its job, its partition, its priority and its retries follow from the"
-        " schedule: `tidegate/…`, `.dagster/…`, `dagster/partition…`, `dagster/asset_partition_range_…`,"
-        " `dagster/priority`, `dagster/max_retries` and `dagster/run_key`.",
+        " schedule: `tidegate/…`, and `dagster/…` and `.dagster/…` but for `dagster/max_runtime`,"
+        " `dagster/isolation`, `dagster/concurrency_key` and `dagster/image`.",
     ),
     "V263": error(
         "key of a dataset that Tidegate writes",

@@ -39,7 +39,8 @@ def tags_of(tags: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _takes_tag(name: str, value: str) -> bool:
-    return _takes(tags={name: value})
+    # Those of Dagster say how a run is executed, or what kind an asset is: it refuses one with eleven kinds.
+    return not name.startswith("dagster/") and _takes(tags={name: value})
 
 
 def _takes(**what: Any) -> bool:
