@@ -1,7 +1,9 @@
 """The code that executors get: which packages, once for each content, and importable from the zip."""
 
+import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,41 @@ def test_the_packages_of_the_project_that_a_program_imports_are_zipped_and_no_ot
     assert zip_code(["pyspark.sql", "json", "absent_module", "__main__"], project) == ()
 
 
+def test_only_what_python_reads_as_an_import_is_one(project: Path) -> None:
+    """Words of a text would ship a folder of data: to Python each folder is a package."""
+    (project / "landing").mkdir()
+    (project / "landing" / "rows.parquet").write_bytes(b"rows")
+    (project / "gebühr").mkdir()
+    (project / "gebühr" / "satz.py").write_text("RATE = 1\n")
+    (project / "broken.py").write_text("import landing and more\n")
+    (project / "shop_programs" / "fares.py").write_text(
+        '"""Rows come\nfrom landing, which people\nimport landing for."""\n'
+        "import broken; from gebühr.satz import RATE\nimport shop_money, \\\n    shop_tax\n"
+    )
+
+    zips = zip_code(["shop_programs.fares.price"], project)
+
+    assert packages(zips) == ["broken", "gebühr", "shop_money", "shop_programs", "shop_tax"]
+
+
+def test_links_are_followed_once_and_what_cannot_be_in_a_zip_stays_out(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    shared = tmp_path_factory.mktemp("shared")
+    (shared / "linked").mkdir()
+    (shared / "linked" / "code.py").write_text("ONE = 1\n")
+    (project / "shop_linked").symlink_to(shared / "linked")
+    for number in range(30):
+        (shared / "linked" / f"again_{number}").symlink_to(shared / "linked")
+    (shared / "linked" / "__pycache__").mkdir()
+    (shared / "linked" / "__pycache__" / "code.pyc").write_bytes(b"1")
+    (shared / "linked" / os.fsdecode(b"caf\xe9.csv")).write_text("1")
+
+    (zipped,) = zip_code(["shop_linked.code.run"], project)
+
+    assert zipfile.ZipFile(zipped).namelist() == ["shop_linked/", "shop_linked/code.py"]
+
+
 def test_each_content_is_zipped_once_and_a_change_makes_another(project: Path) -> None:
     first = zip_code(["shop_tax.of"], project)
     written = first[0].stat().st_ino
@@ -73,6 +110,10 @@ def test_what_is_too_large_is_refused_and_old_zips_are_deleted(
         newest = zip_code(["shop_tax.of"], project)
     kept = list((project / executor_code.FOLDER).iterdir())
     assert len(kept) == 2 and newest[0] in kept
+    # One that another run has begun to write, and renames or deletes while this one looks.
+    (project / executor_code.FOLDER / "gone.part").symlink_to("nowhere")
+    (project / "shop_tax.py").write_text("RATE = 9\n")
+    assert zip_code(["shop_tax.of"], project)[0].exists()
     monkeypatch.setattr(executor_code, "MAX_PACKAGE_BYTES", 10)
     with pytest.raises(ProgramError, match=r"the package shop_programs in .* every executor would fetch it"):
         zip_code(["shop_programs.fares"], project)

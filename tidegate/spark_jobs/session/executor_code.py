@@ -6,15 +6,17 @@ A function that rows go through travels with its task, but not the modules that 
 without the project it would fail with ModuleNotFoundError. So the packages below the project's folder that a
 program imports, and those that they import, are zipped whole. A zip has the name of its content, so each
 content is written once, by a rename, and two runs at once write the same. Nothing is imported here: imports
-are found in the text, also those inside functions. Installed packages are not shipped.
+are read from the syntax tree, also those inside functions. Installed packages are not shipped.
 """
 
+import ast
 import os
-import re
 import sys
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,8 +39,6 @@ INSTALLED = ("site-packages", "dist-packages")
 OF_NO_PACKAGE = "__pycache__"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 """The first date that a zip can have: the same content has the same bytes, whenever it was written."""
-
-_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
 
 
 def program_properties(
@@ -90,9 +90,9 @@ def _files(package: str, project: Path) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     size = 0
     for place in places:
-        for file in sorted(_below(place)) if place.is_dir() else (place,):
-            content = file.read_bytes()
-            size += len(content)
+        for file in sorted(_below(place, frozenset())) if place.is_dir() else (place,):
+            # Before it is read: what is too large may not fit into the memory of the run.
+            size += file.stat().st_size
             if size > MAX_PACKAGE_BYTES:
                 raise ProgramError(
                     f"the package {package} in {place} has more than {MAX_PACKAGE_BYTES >> 20} MB, and every"
@@ -100,7 +100,7 @@ def _files(package: str, project: Path) -> dict[str, bytes]:
                     "move the data out of it, or install the package on the executors and outside of the"
                     " project's folder",
                 )
-            found.setdefault(file.relative_to(place.parent).as_posix(), content)
+            found.setdefault(file.relative_to(place.parent).as_posix(), file.read_bytes())
     return found
 
 
@@ -122,27 +122,43 @@ def _places(package: str) -> Iterator[Path]:
 
 
 def _is_of(place: Path, project: Path) -> bool:
-    return place.resolve().is_relative_to(project.resolve()) and not set(INSTALLED) & set(place.parts)
+    """Return whether a place is below the project's folder, as it is called or as it is: either may be a link."""
+    below = (project.absolute(), project.resolve())
+    is_below = any(each.is_relative_to(top) for each in (place.absolute(), place.resolve()) for top in below)
+    return is_below and not set(INSTALLED) & set(place.parts)
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+    """Yield the files below a folder; one that a link leads back to is not entered again."""
+    real = folder.resolve()
+    if real in above:
+        return
     for path in folder.iterdir():
-        if path.name.startswith(".") or path.name == OF_NO_PACKAGE:
+        # A name that is not printable may be no text, as zips and Python need it.
+        if path.name.startswith(".") or path.name == OF_NO_PACKAGE or not path.name.isprintable():
             continue
         if path.is_dir():
-            yield from _below(path)
+            yield from _below(path, above | {real})
         elif path.is_file():
             yield path
 
 
 def _imported(files: dict[str, bytes]) -> set[str]:
-    """Return the first names of what files import. A sentence that looks like an import does no harm."""
+    """Return the first names of what files import. A file that Python cannot read imports nothing."""
     names: set[str] = set()
     for name, content in files.items():
-        if name.endswith(".py"):
-            for one, several in _IMPORT.findall(content):
-                written = (one or several).decode().split(",")
-                names |= {each.split()[0].partition(".")[0] for each in written if each.strip()}
+        if not name.endswith(".py"):
+            continue
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                tree = ast.parse(content)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names.add(node.module.partition(".")[0])
     return names
 
 
@@ -152,9 +168,19 @@ def _zip(package: str, files: dict[str, bytes], folder: Path) -> Path:
         digest.update(f"{len(name)} {len(content)} {name}".encode() + content)
     path = folder / f"{package}-{digest.hexdigest()}.zip"
     try:
-        if path.exists():
-            path.touch()
-            return path
+        # Not `touch`, which would make an empty one where another run has just deleted it.
+        os.utime(path)
+    except FileNotFoundError:
+        _write(package, path, files)
+    except PermissionError:
+        # Another user has written it; it has the same content.
+        pass
+    return path
+
+
+def _write(package: str, path: Path, files: dict[str, bytes]) -> None:
+    folder = path.parent
+    try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor, made = tempfile.mkstemp(dir=folder, suffix=".part")
         with os.fdopen(descriptor, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
@@ -163,6 +189,10 @@ def _zip(package: str, files: dict[str, bytes], folder: Path) -> Path:
                 archive.writestr(zipfile.ZipInfo(parent, FIRST_DATE), b"")
             for name, content in files.items():
                 archive.writestr(zipfile.ZipInfo(name, FIRST_DATE), content, zipfile.ZIP_DEFLATED)
+            archive.close()
+            # A machine that loses power must not keep the name with another content.
+            stream.flush()
+            os.fsync(stream.fileno())
         Path(made).replace(path)
         _make_room(folder)
     except OSError as error:
@@ -170,10 +200,13 @@ def _zip(package: str, files: dict[str, bytes], folder: Path) -> Path:
             f"the package {package} cannot be zipped for the executors in {folder}: {error.strerror}",
             "let the user of the runs write there",
         ) from error
-    return path
 
 
 def _make_room(folder: Path) -> None:
-    found = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    for old in found[: max(0, len(found) - MAX_ZIPS)]:
+    """Delete the oldest zips. Other runs rename and delete here at the same time."""
+    found: list[tuple[int, Path]] = []
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            found.append((path.stat().st_mtime_ns, path))
+    for _, old in sorted(found)[: max(0, len(found) - MAX_ZIPS)]:
         old.unlink(missing_ok=True)
