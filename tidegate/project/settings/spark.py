@@ -17,7 +17,15 @@ from tidegate.project.settings.language import SettingsError, SparkSection
 CLUSTER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 DEPLOY_MODE = "spark.submit.deployMode"
 _KEYS = tuple(field.name for field in msgspec.structs.fields(SparkSection) if field.name != "clusters")
-_MASTERS = r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|(?:spark|k8s)://.+"
+_PLACE = r"[^\s/?#@,]+:\d+"
+_MASTERS = (
+    r"local|local\[(?:[1-9]\d*|\*)(?: *, *\d+)?\]|local-cluster\[\d+, *\d+, *\d+\]|yarn"
+    rf"|spark://{_PLACE}(?:,{_PLACE})*|k8s://(?:https?://)?[^\s/?#@]+(?:/\S*)?"
+)
+"""The masters that Spark takes. A standalone one has no port of its own that Spark would know."""
+
+_PORT = re.compile(r":(\d+)(?=[,/]|$)")
+_MAX_PORT = 65_535
 _CONNECT = "sc://"
 
 
@@ -87,7 +95,8 @@ def _master(place: str, master: str) -> str:
             'write the master that this server uses, such as "spark://host:7077", "yarn" or'
             ' "k8s://https://host:port"',
         )
-    if not re.fullmatch(_MASTERS, master):
+    ports = map(int, _PORT.findall(master))
+    if not re.fullmatch(_MASTERS, master) or any(port > _MAX_PORT for port in ports):
         raise SettingsError(
             f"{place} must be a Spark master URL, got {master!r:.100}",
             'write "local[*]", "spark://host:7077", "yarn", "k8s://https://host:port" or '
