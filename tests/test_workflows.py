@@ -27,6 +27,14 @@ def test_a_release_has_the_wheel_that_was_tested_and_the_image_of_it() -> None:
 
     assert "make wheel" in said["wheel"] and jobs["index"]["needs"] == jobs["image"]["needs"] == "wheel"
     assert "docker build -f deploy/Dockerfile" in said["image"]
+    (name,) = (line for line in said["image"].splitlines() if "GITHUB_ENV" in line)
+    variables = {
+        "GITHUB_REPOSITORY": "Acme/Tidegate",
+        "GITHUB_REF_NAME": "v1.2.3",
+        "GITHUB_ENV": "/dev/stdout",
+    }
+    named = subprocess.run(["bash", "-c", name], env=variables, capture_output=True, text=True, check=True)
+    assert named.stdout == "IMAGE=ghcr.io/acme/tidegate:1.2.3\n", "a code host refuses capital letters"
     (check,) = (line for line in said["wheel"].splitlines() if line.startswith("grep"))
     for tag, exit_code in ((f"v{version('tidegate')}", 0), ("v9.9.9", 1)):
         variables = {"GITHUB_REF_NAME": tag}

@@ -54,7 +54,14 @@ def test_clusters_are_read_and_say_what_differs_from_spark(project_folder: Path)
 @pytest.mark.parametrize(
     "master",
     [
-        *("local", "local[4]", "local[*, 3]", "local-cluster[2,1,1024]", "yarn", "spark://a-b.c:7077,[::1]:7078"),
+        *(
+            "local",
+            "local[4]",
+            "local[*, 3]",
+            "local-cluster[2,1,1024]",
+            "yarn",
+            "spark://a-b.c:7077,[::1]:7078",
+        ),
         *("k8s://https://host:6443", "k8s://host", "k8s://https://rancher.example.com/k8s/clusters/c-1"),
     ],
 )
@@ -75,9 +82,23 @@ def test_an_environment_adds_a_cluster(project_folder: Path, monkeypatch: pytest
         ('[spark]\nmaster = "sc://host:15002"\n', "spark.master is the address of a Spark Connect", "yarn"),
         ('[spark]\nmaster = "flink://host"\n', "spark.master must be a Spark master URL", "k8s://"),
         *(
-            (f'[spark]\nmaster = "{master}"\n', "spark.master must be a Spark master URL", "spark://host:7077")
+            (
+                f'[spark]\nmaster = "{master}"\n',
+                "spark.master must be a Spark master URL",
+                "spark://host:7077",
+            )
             for master in (
-                *("", "local[x]", "local[0]", "local[]", "yarn-client", " yarn", "YARN", "spark://", "spark://h"),
+                *(
+                    "",
+                    "local[x]",
+                    "local[0]",
+                    "local[]",
+                    "yarn-client",
+                    " yarn",
+                    "YARN",
+                    "spark://",
+                    "spark://h",
+                ),
                 *("spark://h:70770", "spark://a:1,b", "spark://u@h:1", "k8s://", "k8s://https://h:99999/c"),
             )
         ),

@@ -132,7 +132,11 @@ def materialised(result: ExecuteInProcessResult) -> list[tuple[str, str | None, 
     for event in result.all_events:
         if event.is_step_materialization:
             materialization = event.step_materialization_data.materialization
-            rows = materialization.metadata.get("rows")
+            facts = materialization.metadata
+            rows = facts.get("rows")
+            assert facts.get("dagster/row_count") == rows, "what Dagster's catalog draws"
+            assert facts.get("dagster/size_bytes") == facts.get("bytes")
+            assert facts.get("dagster/partition_row_count") == (rows if materialization.partition else None)
             found.append((materialization.asset_key.path[-1], materialization.partition, rows and rows.value))
     return found
 

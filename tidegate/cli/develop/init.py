@@ -5,6 +5,7 @@ The files are packaged, so it works offline. It prints the next commands, which 
 """
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -45,7 +46,7 @@ def init(
     ] = False,
 ) -> None:
     """Create a project folder: settings, an app with a scenario, a program, landed files, CI."""
-    from tidegate.project.create import create_project, requirement
+    from tidegate.project.create import REQUIREMENTS_FILE, create_project, requirement
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     if sql and (empty or beside):
@@ -68,6 +69,11 @@ def init(
     wanted = requirement(extras)
     for name in create_project(folder, wanted, iceberg, empty=empty, sql=sql, production=production):
         typer.echo(f"  {folder / name}")
+    if " @ file:" in wanted:
+        typer.echo(
+            f"\n{REQUIREMENTS_FILE} names a folder or a file of this machine: it is installed from there."
+            "\nFor a CI and images name there a version of an index, or a URL."
+        )
     if not iceberg:
         typer.echo(
             "\nTables of this project are Parquet because the Iceberg runtime is not installed. To use"
@@ -103,7 +109,7 @@ def _join(folder: Path) -> None:
 def _say_next(folder: Path, commands: tuple[tuple[str, str], ...]) -> None:
     typer.echo("\nNext:")
     if folder != Path():
-        typer.echo(f"  cd {folder}")
+        typer.echo(f"  cd {quote(str(folder))}")
     for command, meaning in commands:
         typer.echo(f"  {command:30}  {meaning}")
 

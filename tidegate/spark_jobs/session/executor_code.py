@@ -122,7 +122,7 @@ def _places(package: str) -> Iterator[Path]:
 
 
 def _is_of(place: Path, project: Path) -> bool:
-    """Return whether a place is below the project's folder, as it is called or as it is: either may be a link."""
+    """Return whether a place is below the project's folder, as both are called or as links lead to them."""
     below = (project.absolute(), project.resolve())
     is_below = any(each.is_relative_to(top) for each in (place.absolute(), place.resolve()) for top in below)
     return is_below and not set(INSTALLED) & set(place.parts)

@@ -86,6 +86,8 @@ def _run(java: Path, option: str) -> str:
             [str(java), option],
             capture_output=True,
             text=True,
+            # Options from the environment are repeated there, in whatever encoding.
+            errors="replace",
             timeout=VERSION_TIMEOUT_SECONDS,
             check=False,
         )

@@ -84,9 +84,9 @@ def test_workflow_and_hooks_are_yaml_that_calls_commands_that_exist(new: Path) -
 def test_it_names_the_commands_that_come_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    said = run("init", "shop").output
+    said = run("init", "my shop").output
 
-    for command in ("cd shop", "tidegate lint", "tidegate test", "tidegate dev", "tidegate docs"):
+    for command in ("cd 'my shop'", "tidegate lint", "tidegate test", "tidegate dev", "tidegate docs"):
         assert f"  {command}" in said
 
 

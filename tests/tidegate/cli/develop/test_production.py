@@ -104,6 +104,18 @@ def test_it_requires_what_it_was_installed_from(direct: dict[str, Any] | None, l
     assert requirement(("iceberg", "postgres"), Installed(direct)) == line
 
 
+@pytest.mark.parametrize("url", ["file:///src", "https://host/t.whl"])
+def test_it_says_that_others_cannot_install_from_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed({"url": url, "dir_info": {}}))
+
+    said = run("init", str(tmp_path / "shop"), "--production").output
+
+    assert f"tidegate[iceberg,postgres] @ {url}\n" == (tmp_path / "shop/requirements.txt").read_text()
+    assert ("requirements.txt names a folder or a file of this machine" in said) == (url == "file:///src")
+
+
 def test_it_has_every_file_of_the_folder_deploy_for_an_environment_of_its_own(shop: Path) -> None:
     shipped = deploy_folder()
     wanted = {path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()}
