@@ -6,6 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.maintenance.yard import Yard
+from tidegate.spark_jobs.maintenance import operation
+
+
+@pytest.fixture(autouse=True)
+def only_the_operation_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a slow machine the thread of the timeout would ask between the questions that a test counts."""
+    monkeypatch.setattr(operation, "POLL_SECONDS", 3_600.0)
 
 
 @pytest.fixture
