@@ -33,26 +33,6 @@ import threading
 import time
 from pathlib import Path
 
-from tidegate.spark_jobs.session import session
-
-
-class Dummy:
-    """Whatever is asked of it, which includes nothing when it is gone through."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *_given, **_named):
-        return self
-
-    def __iter__(self):
-        return iter(())
-
-
-DUMMY = Dummy()
-session._start = lambda _settings: DUMMY
 ANSWER = "first"
 SEEN = []
 
@@ -125,6 +105,33 @@ def crash(spark, inputs, params):
     os.abort()
 '''
 
+DUMMY = '''
+"""A session that costs nothing, of a file that is loaded before a run asks for one."""
+
+from tidegate.spark_jobs.session import session
+
+
+class Dummy:
+    """Whatever is asked of it, which includes nothing when it is gone through."""
+
+    uiWebUrl = None
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_given, **_named):
+        return self
+
+    def __iter__(self):
+        return iter(())
+
+
+DUMMY = Dummy()
+session._start = lambda _settings: DUMMY
+'''
+
 DAGSTER = """\
 telemetry: {{enabled: false}}
 # Runs are launched by the process that submits them.
@@ -135,8 +142,8 @@ run_launcher:
   config: {{{config}, preload: {preload}}}
 """
 
-PRELOAD = ("quick_library",)
-"""What the run server imports; a test changes its file."""
+PRELOAD = ("quick_library", "quick_dummy")
+"""What the run server imports; a test changes the file of the first."""
 
 NAMES = ("crash", "done", "dirty", "fail", "grow", "linger", "wait")
 
@@ -162,6 +169,7 @@ class Quick(LiveProject):
         self.programs.write_text(PROGRAMS)
         self.library = folder / "quick_library.py"
         self.library.touch()
+        (folder / "quick_dummy.py").write_text(DUMMY)
         (folder / "quick_state.py").write_text("SEEN = []\n")
         super().__init__(folder)
         self.deploy()
