@@ -1,5 +1,6 @@
 """A deployed project in a temporary folder, for the benchmarks that run Dagster on it."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -7,6 +8,28 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+_DUMMY_SESSION = """\
+from tidegate.spark_jobs.session import session
+
+
+class Dummy:
+    uiWebUrl = None
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_given, **_named):
+        return self
+
+    def __iter__(self):
+        return iter(())
+
+
+DUMMY = Dummy()
+session._start = lambda _settings: DUMMY
+"""
 SETTINGS = '[project]\nname = "bench"\n[spark]\nmaster = "local[1]"\n'
 
 
@@ -34,3 +57,20 @@ def deployed_project(apps: Mapping[str, str], dagster: str, files: Mapping[str, 
         command = [sys.executable, "-m", "tidegate.cli.main", "deploy"]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         yield folder
+
+
+@contextmanager
+def dummy_sessions(folder: Path) -> Generator[None]:
+    """Let Spark sessions of processes that start inside cost nothing.
+
+    A session begins before its program is loaded, so that no program can replace it.
+    """
+    (folder / "sitecustomize.py").write_text(_DUMMY_SESSION)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(folder) if before is None else f"{folder}{os.pathsep}{before}"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
+            os.environ["PYTHONPATH"] = before

@@ -30,7 +30,7 @@ from dagster import (
 from benchmarks.aims import verdict
 from benchmarks.peers.host import at_percent
 from benchmarks.processor import calibrated, seconds_of
-from benchmarks.project import deployed_project
+from benchmarks.project import deployed_project, dummy_sessions
 from benchmarks.runs import TRIVIAL_PROGRAM
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, site_of
@@ -110,7 +110,7 @@ def _started(settings: str) -> Generator[tuple[DagsterProcesses, DagsterInstance
     """Yield the processes of a project, of which code server and daemon run, and its instance."""
     with deployed_project({"bench": _APP}, settings, {"trivial.py": TRIVIAL_PROGRAM}) as folder:
         site = site_of(load_settings(folder))
-        with DagsterProcesses(site) as processes:
+        with dummy_sessions(folder), DagsterProcesses(site) as processes:
             processes.start_code_server()
             processes.start_daemon()
             with DagsterInstance.from_config(str(site.home)) as instance:

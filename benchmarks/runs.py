@@ -14,14 +14,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from statistics import median
 from typing import TypeVar
 
 from dagster import AssetKey, DagsterEventType, DagsterInstance, DagsterRunStatus, RunRequest
 
 from benchmarks.aims import verdict
-from benchmarks.project import deployed_project
+from benchmarks.project import deployed_project, dummy_sessions
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
 from tidegate.dagster_defs.internals.workspace import WorkspaceFileTarget, WorkspaceProcessContext
@@ -60,30 +60,8 @@ programs:
 schedules: {}
 """
 TRIVIAL_PROGRAM = """\
-from tidegate.spark_jobs.session import session
-
-
-class Dummy:
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *_given, **_named):
-        return self
-
-    def __iter__(self):
-        return iter(())
-
-
-DUMMY = Dummy()
-
-
 def run(spark, inputs, params):
     return {}
-
-
-session._start = lambda _settings: DUMMY
 """
 _SLEEP = """\
 import time
@@ -133,7 +111,7 @@ def _measured(
     launcher: str, settings: str, program: str, runs: int, at_once: int = AT_ONCE
 ) -> tuple[float, float]:
     """Print and return the runs a minute, and the seconds of a run."""
-    with _served(settings) as (instance, submit):
+    with _served(settings, spark=program != "trivial") as (instance, submit):
         _executed(instance, submit, [f"{program}-first-{n}" for n in range(at_once)], program)
         keys = [f"{program}-{number}" for number in range(runs)]
         began = time.perf_counter()
@@ -166,12 +144,16 @@ def _killed(instance: DagsterInstance, submit: Runs, key: str) -> float:
 
 
 @contextmanager
-def _served(settings: str) -> Iterator[tuple[DagsterInstance, Runs]]:
-    """A deployed project and its code server."""
+def _served(settings: str, *, spark: bool = True) -> Iterator[tuple[DagsterInstance, Runs]]:
+    """A deployed project and its code server.
+
+    Args:
+        spark: its runs start Spark.
+    """
     files = {"trivial.py": TRIVIAL_PROGRAM, "row.py": _ROW, "sleep.py": _SLEEP}
     with deployed_project({"bench": _APP}, settings, files) as folder:
         site = site_of(load_settings(folder))
-        with DagsterProcesses(site) as processes:
+        with nullcontext() if spark else dummy_sessions(folder), DagsterProcesses(site) as processes:
             processes.start_code_server()
             with (
                 DagsterInstance.from_config(str(site.home)) as instance,

@@ -86,6 +86,13 @@ def linger(spark, inputs, params):
     return {}
 
 
+def reconfigure(spark, inputs, params):
+    """Change the settings of the project after this process has read them."""
+    with Path("tidegate.toml").open("a") as settings:
+        settings.write("# changed\\n")
+    return done(spark, inputs, params)
+
+
 def fail(spark, inputs, params):
     """Fail."""
     raise ValueError("no fares for the day")
@@ -145,7 +152,7 @@ run_launcher:
 PRELOAD = ("quick_library", "quick_dummy")
 """What the run server imports; a test changes the file of the first."""
 
-NAMES = ("crash", "done", "dirty", "fail", "grow", "linger", "wait")
+NAMES = ("crash", "done", "dirty", "fail", "grow", "linger", "reconfigure", "wait")
 
 
 def quick_app() -> App:

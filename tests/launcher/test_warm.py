@@ -87,6 +87,12 @@ def test_a_changed_program_is_executed_by_a_new_worker(quick: Quick) -> None:
     assert (quick.folder / "said").read_text().startswith("third ")
 
 
+def test_settings_that_change_during_a_run_are_read_by_a_new_worker(quick: Quick) -> None:
+    before = worker_of(quick, "reconfigure")
+
+    assert worker_of(quick) != before
+
+
 @pytest.mark.soak  # the same calls as of a forked run: test_fork.py
 def test_a_cancelled_run_and_a_killed_one_end_alone(quick: Quick) -> None:
     cancelled, killed, other = (quick.launch("wait") for _ in range(3))

@@ -9,6 +9,10 @@ import yaml
 from tidegate.domain.error import UserError
 from tidegate.processes.locations import target_of, with_locations
 from tidegate.processes.site import Site
+from tidegate.project.location import location_of
+from tidegate.project.settings.settings import SETTINGS_FILE, load_settings
+from tidegate.scheduler.store.error import StoreMissing
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = pytest.mark.dagster
 
@@ -94,3 +98,18 @@ def test_the_workspace_of_dev_has_the_address_of_each(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, file: str, text: str) -> None:
     with pytest.raises(UserError, match=f"{file} cannot be read"):
         site_with(tmp_path, file, text)
+
+
+def test_a_process_opens_the_store_once_and_again_where_its_file_was_replaced(tmp_path: Path) -> None:
+    (tmp_path / SETTINGS_FILE).write_text('[project]\nname = "acme"\n[store]\nurl = "sqlite:///store.db"\n')
+    location, file = location_of(load_settings(tmp_path)), tmp_path / "store.db"
+    with pytest.raises(StoreMissing):
+        location.open_store()
+
+    open_sql_store(f"sqlite:///{file}").close()
+    first = location.open_store()
+    assert location.open_store() is first
+
+    open_sql_store(f"sqlite:///{tmp_path}/restored.db").close()
+    (tmp_path / "restored.db").replace(file)
+    assert location.open_store() is not first

@@ -17,6 +17,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
+from typing import Any
 
 from dagster import (
     DagsterEventType,
@@ -31,13 +33,13 @@ from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
 from tidegate.dagster_defs.host.instance import keep_answers
 from tidegate.dagster_defs.internals.execution import (
     EngineEventData,
-    ReconstructableJob,
     capture_interrupts,
     compute_logs,
     core_execute_run,
     recon_job_from_origin,
 )
 from tidegate.dagster_defs.internals.instance import InstanceRef
+from tidegate.launcher.kept_definitions import KEPT_MAX, forget_definitions, is_kept, keep_definitions
 from tidegate.launcher.launcher import TidegateRunLauncher
 
 ENDS = {DagsterEventType.RUN_SUCCESS, DagsterEventType.RUN_FAILURE, DagsterEventType.RUN_CANCELED}
@@ -59,7 +61,13 @@ class Outcome(StrEnum):
     UNFINISHED = "unfinished"
 
 
-def capture_alone() -> None:
+def prepare_process() -> None:
+    """Let this process, and its forks, execute runs."""
+    keep_definitions()
+    _capture_alone()
+
+
+def _capture_alone() -> None:
     """Let what is printed from now on be in the files that Dagster shows, at once, and copied nowhere."""
     if hasattr(compute_logs, COPY):
         setattr(compute_logs, COPY, _no_copy)
@@ -78,6 +86,9 @@ def open_instance(instance_ref: str) -> DagsterInstance:
     """Open the instance of a run."""
     instance = DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef))
     keep_answers(instance)
+    runs: Any = instance.run_storage
+    # The id of a plan comes from its content, which can be that of ten thousand programs.
+    runs.get_execution_plan_snapshot = lru_cache(KEPT_MAX)(runs.get_execution_plan_snapshot)
     return instance
 
 
@@ -96,7 +107,8 @@ def execute(run_id: str, instance: DagsterInstance, over: Callable[[], None] = l
             instance.run_launcher.keep_environment()
         process = EngineEventData.in_process(os.getpid())
         instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", run, process)
-        _forget_definitions()
+        if not is_kept(run):
+            forget_definitions()
         job, calm = recon_job_from_origin(run.job_code_origin), False
         # Dagster has written a failure into the run's log before it raises it.
         with (
@@ -123,9 +135,3 @@ def _start_next(instance: DagsterInstance, began: datetime) -> None:
             instance.run_coordinator.start_next(began)
         except Exception:  # noqa: BLE001 -- the run that has ended is not concerned
             traceback.print_exc()
-
-
-def _forget_definitions() -> None:
-    """Forget the definitions of the run before, which Dagster keeps for a process of one run."""
-    ReconstructableJob.get_definition.cache_clear()
-    ReconstructableJob.get_repository_definition.cache_clear()

@@ -12,7 +12,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 from tidegate.dagster_defs.internals.instance import InstanceRef
@@ -21,10 +21,18 @@ from tidegate.launcher.place import Place
 from tidegate.spark_jobs.errors import SparkMissing, needs_spark
 
 
-def loaded_files() -> dict[str, int]:
-    """Return the modules' files of this process, each with its time of modification in nanoseconds."""
-    files = {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
-    return {file: _modified(file) for file in files}
+def loaded_files(besides: Collection[str] = ()) -> dict[str, int]:
+    """Return the modules' files of this process, each with its time of modification in nanoseconds.
+
+    Args:
+        besides: files that are left out.
+    """
+    return {file: _modified(file) for file in module_files() if file not in besides}
+
+
+def module_files() -> set[str]:
+    """Return the files of the modules of this process."""
+    return {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
 
 
 def changed_file(files: Mapping[str, int]) -> str | None:

@@ -28,7 +28,7 @@ from tidegate.domain.error import UserError
 from tidegate.launcher.children import Children, ended_text
 from tidegate.launcher.client import PLACE_FILE
 from tidegate.launcher.config import Mode
-from tidegate.launcher.execution import Outcome, capture_alone, execute, open_instance
+from tidegate.launcher.execution import Outcome, execute, open_instance, prepare_process
 from tidegate.launcher.place import Place, environment_of
 from tidegate.launcher.preload import changed_file, loaded_files, preload, preload_instance
 from tidegate.launcher.protocol import SOCKET, Answer, Cancel, Launch, Request, address, receive_line, send
@@ -299,7 +299,7 @@ def main() -> None:
     directory = Path(sys.argv[1])
     place = msgspec.json.decode((directory / PLACE_FILE).read_bytes(), type=Place)
     preload(place)
-    capture_alone()
+    prepare_process()
     RunServer(directory, place).serve()
 
 

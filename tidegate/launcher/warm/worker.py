@@ -20,7 +20,8 @@ from dagster import DagsterInstance
 
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.execution import Outcome, execute, open_instance
-from tidegate.launcher.preload import changed_file, loaded_files
+from tidegate.launcher.kept_definitions import forget_definitions
+from tidegate.launcher.preload import changed_file, loaded_files, module_files
 from tidegate.launcher.protocol import Launch, receive_line
 from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
 from tidegate.launcher.warm.process_state import ProcessState, seed
@@ -42,7 +43,9 @@ class Worker:
         """
         self._channel, self._config, self._begun = channel, config, begun
         self._state, self._renewal = ProcessState(), Renewal()
-        self._files = loaded_files()
+        # At the files of the server, the server itself looks before each run.
+        self._inherited = frozenset(module_files())
+        self._files = dict[str, int]()
         self._since, self._runs = time.monotonic(), 0
         self._first_size: int | None = None
         self._instance: tuple[object, DagsterInstance] | None = None
@@ -72,6 +75,8 @@ class Worker:
 
     def _execute(self, run: Launch) -> Done:
         self._enter(run)
+        # As they are before they are read.
+        self._files = {**self._settings(run), **self._files}
         try:
             instance = self._instance_of(run)
             outcome = execute(run.run_id, instance, lambda: self._say(RunOver(run_id=run.run_id)))
@@ -93,8 +98,9 @@ class Worker:
 
     def _instance_of(self, run: Launch) -> DagsterInstance:
         """Return the instance of a run: that of the run before, with its connections, if it is the same."""
-        key = run.instance, run.environment
+        key = run.instance, run.folder, run.environment
         if self._instance is None or self._instance[0] != key:
+            forget_definitions()
             if self._instance is not None:
                 self._instance[1].dispose()
             self._instance = key, open_instance(run.instance)
@@ -102,7 +108,7 @@ class Worker:
 
     def _as_good_as_new(self, run: Launch) -> bool:
         # Spark's own Python processes keep the project's modules too: a change of one needs another Spark.
-        self._files = {**loaded_files(), **self._settings(run), **self._files}
+        self._files |= loaded_files(besides=self._inherited | self._files.keys())
         return self._renewal.renew() and self._state.restore()
 
     def _settings(self, run: Launch) -> dict[str, int]:
