@@ -11,10 +11,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
-from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, EventLogEntry
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSpec,
+    AssetExecutionContext,
+    AssetKey,
+    AssetMaterialization,
+    AssetObservation,
+    DagsterEventType,
+    DagsterInstance,
+    EventLogEntry,
+    MaterializeResult,
+    StaticPartitionsDefinition,
+    asset,
+    materialize,
+)
+from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
 from dagster._core.test_utils import create_run_for_test
 
 from tests.crashes.processes import in_children
@@ -22,13 +38,8 @@ from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
 from tests.doubles.stopped_process import LOCKS_A_FILE, stopped
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.sqlite.connections import GATE
-from tidegate.dagster_defs.sqlite.storage import (
-    CREATING,
-    HISTORY,
-    KeptEventLog,
-    ShardedEventLog,
-    SqliteStorage,
-)
+from tidegate.dagster_defs.sqlite.event_log import KeptEventLog
+from tidegate.dagster_defs.sqlite.storage import CREATING, HISTORY, ShardedEventLog, SqliteStorage
 from tidegate.domain.error import UserError
 
 pytestmark = pytest.mark.dagster
@@ -262,3 +273,45 @@ def test_a_home_whose_log_has_a_file_for_each_run_goes_on_with_it(
         assert isinstance(instance.event_log_storage, KeptEventLog)
         assert reported(instance) == []
         assert instance.has_run(run.run_id)
+
+
+@asset(
+    check_specs=[AssetCheckSpec("is_there", asset="landed")],
+    partitions_def=StaticPartitionsDefinition(["a", "b"]),
+)
+def landed(context: AssetExecutionContext) -> Iterator[Any]:
+    context.log_event(AssetObservation(RAW, tags={"seen": "yes"}))
+    yield MaterializeResult(tags={"by": "hand"}, check_results=[AssetCheckResult(passed=True)])
+
+
+WRITTEN = {
+    "event_logs": "run_id, event, dagster_event_type, timestamp, step_key, asset_key, partition",
+    "asset_keys": "asset_key, last_materialization, last_run_id, last_materialization_timestamp",
+    "asset_event_tags": "asset_key, key, value, event_timestamp, event_id",
+    "asset_check_executions": "asset_key, check_name, run_id, execution_status, partition",
+}
+
+
+def written(home: Path) -> dict[str, list[tuple[object, ...]]]:
+    with closing(sqlite3.connect(home / HISTORY / "event_log.db")) as file:
+        rows = {table: file.execute(f"SELECT {names} FROM {table}") for table, names in WRITTEN.items()}
+        return {table: sorted(map(tuple, found), key=str) for table, found in rows.items()}
+
+
+def test_events_are_written_as_dagster_writes_them(
+    home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("plain")
+    shutil.copytree(home, other, dirs_exist_ok=True)
+    with opened(home) as instance:
+        runs = [materialize([landed], instance=instance, partition_key=key).run_id for key in ("a", "b")]
+        entries = [each for run_id in runs for each in instance.all_logs(run_id)]
+
+    with opened(other) as instance:
+        plain = ConsolidatedSqliteEventLogStorage(str(other / HISTORY))
+        plain.register_instance(instance)
+        for entry in entries:
+            plain.store_event(entry)
+
+    assert written(home) == written(other)
+    assert all(written(home).values())

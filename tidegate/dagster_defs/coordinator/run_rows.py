@@ -43,7 +43,8 @@ from tidegate.dagster_defs.internals.sql_storages import (
     SqlEventLogStorageTable,
     SqlRunStorage,
 )
-from tidegate.dagster_defs.sqlite.storage import KeptEventLog, KeptRunStorage
+from tidegate.dagster_defs.sqlite.event_log import KeptEventLog
+from tidegate.dagster_defs.sqlite.storage import KeptRunStorage
 
 ASSET_PLANNED = DagsterEventType.ASSET_MATERIALIZATION_PLANNED
 CHECK_PLANNED = DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED

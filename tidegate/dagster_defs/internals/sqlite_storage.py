@@ -6,6 +6,7 @@ Since: Dagster 1.5 or before.
 """
 
 from dagster._core.event_api import EventHandlerFn
+from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
 from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.event_log import sqlite
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
@@ -26,6 +27,8 @@ from dagster._core.storage.sql import (
 from dagster._core.storage.sqlite import create_db_conn_string
 
 __all__ = [
+    "ASSET_CHECK_EVENTS",
+    "ASSET_EVENTS",
     "INDEX_SHARD_NAME",
     "SQLITE_EVENT_LOG_FILENAME",
     "AlembicVersion",
