@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from dagster import AssetKey, DagsterRun
-from dagster._core.definitions.reconstruct import ReconstructableJob, ReconstructableRepository
+from dagster._core.definitions.reconstruct import ReconstructableRepository
 from dagster._core.definitions.repository_definition import RepositoryLoadData
 
 from tidegate.dagster_defs.definitions.run_scope import RunScope, run_scope
+from tidegate.dagster_defs.internals.execution import ReconstructableJob
 from tidegate.launcher.kept_definitions import KEPT_MAX, forget_definitions, is_kept, keep_definitions
 from tidegate.project.environment import MODULE
 

@@ -15,7 +15,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 
 
 def location_of(settings: Settings, *, merged: bool = False) -> Location:
-    """Return the code location of a project. A process opens the store once, and another file anew.
+    """Return the code location of a project. A process opens the store once, unless its file is replaced.
 
     Args:
         merged: see `Location`.

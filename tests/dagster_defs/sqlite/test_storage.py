@@ -30,13 +30,13 @@ from dagster import (
     asset,
     materialize,
 )
-from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage
 from dagster._core.test_utils import create_run_for_test
 
 from tests.crashes.processes import in_children
 from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
 from tests.doubles.stopped_process import LOCKS_A_FILE, stopped
 from tidegate.dagster_defs.ingest.event_log import EventLog
+from tidegate.dagster_defs.internals.sqlite_storage import ConsolidatedSqliteEventLogStorage
 from tidegate.dagster_defs.sqlite.connections import GATE
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog
 from tidegate.dagster_defs.sqlite.storage import CREATING, HISTORY, ShardedEventLog, SqliteStorage

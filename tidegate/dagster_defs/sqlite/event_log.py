@@ -72,7 +72,7 @@ class KeptEventLog(ConsolidatedSqliteEventLogStorage):
     def store_event(self, event: EventLogEntry) -> None:
         """Write an event and what its asset has of it, in one transaction, by statements that are kept.
 
-        Dagster builds each statement anew, which costs more than to write. A trivial run has 14 events.
+        Dagster builds each statement again, which costs more than to write. A trivial run has 14 events.
         """
         if event.dagster_event_type in ASSET_CHECK_EVENTS:
             super().store_event(event)
