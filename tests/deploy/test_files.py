@@ -48,7 +48,9 @@ def test_compose_accepts_the_services() -> None:
     assert read.services is not None
     assert set(read.services) == {"postgres", "deploy", "code", "host", "daemon", "serve", "webserver"}
     ready = content["services"]["postgres"]["healthcheck"]["test"]
-    assert ready[1:4] == ["pg_isready", "--host", "127.0.0.1"], "its first start answers on a socket, and ends"
+    assert ready[1:4] == ["pg_isready", "--host", "127.0.0.1"], (
+        "its first start answers on a socket, and ends"
+    )
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.name)

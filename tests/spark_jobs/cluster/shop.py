@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from tests.crashes.processes import SIGKILL, end
 from tests.effort import longer
 from tests.spark_jobs.cluster.standalone import SMALL, Standalone, children_of
+from tests.tiers import has_iceberg
 from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
 from tidegate.domain.spark_conf import Cluster
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -30,7 +31,7 @@ from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.executor_code import program_properties
 from tidegate.spark_jobs.session.session import NO_PROPERTIES, SparkSettings, program_conf, session
 
-WAIT_SECONDS = longer(120)
+WAIT_SECONDS = longer(300)
 DAYS = ("2013-12-22", "2013-12-23")
 ROWS = 400
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
@@ -100,7 +101,7 @@ class Shop:
             master="local[1]",
             conf=SMALL,
             clusters={"small": Cluster(master=cluster.master, conf={"spark.cores.max": str(cores)})},
-            iceberg=IcebergSettings(warehouse=str(folder / "warehouse")),
+            iceberg=IcebergSettings(warehouse=str(folder / "warehouse")) if has_iceberg() else None,
             project=folder,
         )
 

@@ -24,7 +24,7 @@ HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"
 SCALA = ".".join(next(HOME.glob("jars/scala-library-*.jar")).stem.split("-")[2].split(".")[:2])
 DEPLOY = "org.apache.spark.deploy"
-START_SECONDS = longer(60)
+START_SECONDS = longer(300)
 PAUSE_SECONDS = 0.1
 
 SMALL = {
