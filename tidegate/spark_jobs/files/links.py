@@ -20,13 +20,13 @@ CANNOT_LINK = (errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP, errno.E
 """A hard link is refused: to a file of another user, to one with too many links, across mounts, or at all."""
 
 
-def create_linked(folder: Path, links: Mapping[str, Path]) -> None:
+def create_linked(folder: Path, links: Mapping[str, str]) -> None:
     """Create a folder of hard links durably; one that exists stays as it is.
 
     A symbolic link takes the place of a hard link that the system refuses.
 
     Args:
-        links: the existing file of each name.
+        links: the existing file of each name. Paths are texts: to make a `Path` takes longer than a link.
 
     Raises:
         FileNotFoundError: one of the files does not exist.
@@ -38,7 +38,7 @@ def create_linked(folder: Path, links: Mapping[str, Path]) -> None:
     hidden.mkdir()
     try:
         for name, file in links.items():
-            _link(file, hidden / name)
+            _link(file, f"{hidden}/{name}")
         sync_folder(hidden)
         # If another process has created the folder meanwhile, the rename is refused: it is not empty.
         with suppress(FileExistsError, NotADirectoryError):
@@ -76,13 +76,13 @@ def _local(place: str) -> Path:
     return Path("/" + place[len("file:") :].lstrip("/")) if scheme_of(place) else Path(place)
 
 
-def add_links(folder: Path, links: Mapping[str, Path]) -> bool:
+def add_links(folder: Path, links: Mapping[str, str]) -> bool:
     """Create those of some links that a folder lacks, and return whether it lacked any."""
     lost = {name: file for name, file in links.items() if not (folder / name).exists()}
     for name, file in lost.items():
         # A link to nothing may have the name.
         (folder / name).unlink(missing_ok=True)
-        _link(file, folder / name)
+        _link(file, f"{folder}/{name}")
     if lost:
         sync_folder(folder)
     return bool(lost)
@@ -111,10 +111,11 @@ def link_target(link: Path) -> str | None:
     return target.name if link.is_dir() else None
 
 
-def _link(file: Path, name: Path) -> None:
+def _link(file: str, name: str) -> None:
     try:
         os.link(file, name)
     except OSError as error:
         if error.errno not in CANNOT_LINK:
             raise
-        name.symlink_to(os.path.relpath(file.resolve(), name.parent.resolve()))
+        place = Path(name)
+        place.symlink_to(os.path.relpath(Path(file).resolve(), place.parent.resolve()))

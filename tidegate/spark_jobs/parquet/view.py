@@ -13,6 +13,7 @@ made from the view before: no folder of an unchanged partition is listed again.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,16 +125,14 @@ def prune_views(files: FileSystem, root: str, oldest: int) -> None:
             files.delete(f"{root}/{VIEWS_FOLDER}/{entry.name}")
 
 
-def _links(place: Path, version: TableVersion, shown: str | None) -> Iterator[tuple[str, Path]]:
+def _links(place: Path, version: TableVersion, shown: str | None) -> Iterator[tuple[str, str]]:
     """Yield name and file of each link in the view of a version."""
-    before = _files_by_folder(place / VIEWS_FOLDER / shown) if shown else {}
+    before = _files_by_folder(f"{place}/{VIEWS_FOLDER}/{shown}") if shown else {}
     for key, entry in version.partitions.items():
         count, name = 0, _NOT_PLAIN.sub("_", key)[:KEY_CHARACTERS].strip("_.-") or "part"
         for folder in entry.folders:
             digest = hashlib.sha256(folder.encode()).hexdigest()[:DIGEST_DIGITS]
-            found = before.get(digest) or sorted(
-                file for file in (place / folder).iterdir() if is_data(file.name)
-            )
+            found = before.get(digest) or _data_files(f"{place}/{folder}")
             count += len(found)
             for number, file in enumerate(found):
                 yield f"{name}-{digest}-{number}.parquet", file
@@ -157,11 +156,20 @@ def _remove_copy(files: FileSystem, current: Path) -> None:
         files.delete(str(current))
 
 
-def _files_by_folder(view: Path) -> dict[str, list[Path]]:
+def _files_by_folder(view: str) -> dict[str, list[str]]:
     """Return the files of a view, by the digest of their data folder."""
-    found: dict[str, list[Path]] = {}
-    for name in sorted(entry.name for entry in view.iterdir()):
+    found: dict[str, list[str]] = {}
+    for name in _names(view):
         match = _FILE.fullmatch(name)
         if match:
-            found.setdefault(match[1], []).append(view / name)
+            found.setdefault(match[1], []).append(f"{view}/{name}")
     return found
+
+
+def _data_files(folder: str) -> list[str]:
+    return [f"{folder}/{name}" for name in _names(folder) if is_data(name)]
+
+
+def _names(folder: str) -> list[str]:
+    with os.scandir(folder) as found:
+        return sorted(entry.name for entry in found)
