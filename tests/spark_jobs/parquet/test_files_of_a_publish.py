@@ -108,7 +108,7 @@ def test_staging_calls_the_jvm_no_more_often_for_more_partitions(
         publication.publish()
         totals.append(calls.total())
         assert calls.total() <= 75, calls.most_common(20)
-    assert max(totals) - min(totals) <= 2, totals
+    assert max(totals) - totals[0] <= 2, totals
 
 
 def test_a_merge_calls_the_jvm_no_more_often_for_more_partitions(

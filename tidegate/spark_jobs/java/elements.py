@@ -141,10 +141,13 @@ class Elements:
         return java.java.util.ArrayList(get_method(made, "values")())
 
     def list_of(self, texts: "Iterable[str]") -> Any:
-        """Return texts, none of them empty, as a Java list."""
-        return self.listed(
-            self._java.org.apache.commons.lang3.StringUtils.split(BETWEEN.join(texts), BETWEEN)
-        )
+        """Return texts as a Java list; see `array_of`."""
+        return self.listed(self.array_of(texts))
+
+    def array_of(self, texts: "Iterable[str]") -> Any:
+        """Return texts without NUL as a Java array; a single empty text is an empty array."""
+        split = self._java.org.apache.commons.lang3.StringUtils.splitPreserveAllTokens
+        return split(BETWEEN.join(texts), BETWEEN)
 
     def listed(self, array: Any) -> Any:
         """Return the elements of a Java array as a list."""

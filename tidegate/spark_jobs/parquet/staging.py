@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote
 
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as sf
 
 from tidegate.domain.partition_key import SEPARATOR
@@ -52,8 +52,10 @@ LONG_KEY_BYTES = 70
 """Spark escapes some bytes as three characters; a name has at most 255."""
 COLUMNS_READ_HERE = 100
 """Up to so many columns, Python reads the footer of a file faster than it is asked for in the JVM."""
-OTHER_KEYS = -1
-"""The number of all keys outside the run's partitions."""
+OTHER_KEYS = 0
+"""The number of all keys outside the run's partitions, whose numbers begin with 1."""
+ONLY_KEY = "1"
+"""The name of the folder of rows that are written as they are."""
 COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
 PARQUET = "org.apache.parquet.hadoop"
 
@@ -106,9 +108,9 @@ def write_by_key(
     read_here = not scheme_of(folder) and len(frame.columns) <= COLUMNS_READ_HERE
     one = not dimensions or (read_here and len(keys) == 1)
     if one:
-        _writer(frame).parquet(f"{folder}/{KEY_COLUMN}=0")
+        _writer(frame).parquet(f"{folder}/{KEY_COLUMN}={ONLY_KEY}")
     else:
-        marked = frame.withColumn(KEY_COLUMN, sf.expr(_marked(dimensions, keys)))
+        marked = frame.withColumn(KEY_COLUMN, _marked(frame.sparkSession, dimensions, keys))
         _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN).parquet(folder)
     footers = _footers(files, folder) if read_here else None
     if footers is None:
@@ -116,9 +118,9 @@ def write_by_key(
     else:
         rows = {name: sum(footer.rows for footer in found.values()) for name, found in footers.items()}
     if one and dimensions and footers is not None:
-        _drop_empty(files, f"{folder}/{KEY_COLUMN}=0", footers.get("0", {}))
+        _drop_empty(files, f"{folder}/{KEY_COLUMN}={ONLY_KEY}", footers.get(ONLY_KEY, {}))
     if one and dimensions and not _is_proven(footers, dimensions, keys[0]):
-        known: dict[str, str | None] = {"0": None}
+        known: dict[str, str | None] = {ONLY_KEY: None}
     else:
         known = {name: _key_in(name, keys) for name in rows}
     counts = {key: rows[name] for name, key in known.items() if key is not None and rows[name]}
@@ -130,14 +132,19 @@ def write_by_key(
     return counts
 
 
-def _marked(dimensions: Sequence[str], keys: Sequence[str]) -> str:
-    """Return in SQL what names the folder of a row. Each part of a `Column` would be a call into the JVM."""
+def _marked(spark: SparkSession, dimensions: Sequence[str], keys: Sequence[str]) -> Column:
+    """Return what names the folder of a row.
+
+    Each part of a `Column` is a call into the JVM. A text of SQL with all keys is one, but to parse it, and
+    to go through its parts in each rule of the optimizer, costs Spark as much as a small write.
+    """
     key = _key_of(dimensions)
-    if len(keys) <= NUMBERED_KEYS:
-        numbers = " ".join(f"WHEN {text_literal(one)} THEN {number}" for number, one in enumerate(keys))
-        return f"CASE {key} {numbers} ELSE {OTHER_KEYS} END"
+    if len(keys) <= NUMBERED_KEYS and all(keys):
+        # As Java's object, the key is passed as it is; a list of Python's would be copied by a call for each.
+        value: Any = sf.expr(key)
+        return sf.array_position(sf.lit(Elements(spark).array_of(keys)), value._jc)
     digest = f"concat('{DIGEST_MARK}', sha2({key}, 256))"
-    return (
+    return sf.expr(
         f"CASE WHEN octet_length({key}) > {LONG_KEY_BYTES} THEN {digest} ELSE concat('{KEY_MARK}', {key}) END"
     )
 
@@ -198,7 +205,7 @@ def _key_in(name: str, keys: Sequence[str]) -> str | None:
         long = (key for key in keys if len(key.encode()) > LONG_KEY_BYTES)
         digests = {hashlib.sha256(key.encode()).hexdigest(): key for key in long}
         return digests.get(name.removeprefix(DIGEST_MARK))
-    return None if int(name) == OTHER_KEYS else keys[int(name)]
+    return None if int(name) == OTHER_KEYS else keys[int(name) - 1]
 
 
 def _footers(files: FileSystem, folder: str) -> dict[str, dict[str, Footer]] | None:
@@ -227,7 +234,9 @@ def _is_proven(footers: dict[str, dict[str, Footer]] | None, dimensions: Sequenc
     """Return whether the footers say that all rows are of one key."""
     values = key.split(SEPARATOR) if len(dimensions) > 1 else [key]
     wanted = list(zip(dimensions, values, strict=True))
-    return footers is not None and all(footer.has_only(wanted) for footer in footers.get("0", {}).values())
+    return footers is not None and all(
+        footer.has_only(wanted) for footer in footers.get(ONLY_KEY, {}).values()
+    )
 
 
 def rows_by_folder(spark: SparkSession, folder: str) -> Counter[str]:
