@@ -98,11 +98,16 @@ def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
     return sf.when(hour_before == wall, sf.concat(key, offset)).otherwise(key)
 
 
-def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) -> DataFrame:
+def by_partition(
+    frame: DataFrame, columns: Sequence[str], keys: Sequence[str], *, rebalance: bool = True
+) -> DataFrame:
     """Return rows of which those of a partition are written by one task, so that each has one file.
 
     With adaptive execution Spark spreads a partition that is large over several tasks. Rows that the program
     has distributed itself stay in their tasks, and rows that it has sorted stay so within each file.
+
+    Args:
+        rebalance: False where the writer brings the rows of a partition together.
     """
     if len(keys) < 2 or not columns:
         return frame
@@ -110,7 +115,7 @@ def by_partition(frame: DataFrame, columns: Sequence[str], keys: Sequence[str]) 
     java = java_classes(spark)
     plan = jdf.queryExecution().analyzed()
     arranged = _arranged(plan)
-    if arranged is not None and arranged.nodeName() != SORT:
+    if (not rebalance) if arranged is None else arranged.nodeName() != SORT:
         return frame
     by, to_seq = (
         [jdf.col(f"`{name}`") for name in columns],

@@ -66,6 +66,8 @@ from tidegate.spark_jobs.iceberg.table.table import (
 FOLDERS = ("", "file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 """Where a part of a path is the name of a folder."""
 SHOWN_CHARACTERS = 40
+DISTRIBUTION = "write.distribution-mode"
+"""A property of Iceberg's tables; the default is "hash"."""
 
 
 class StagedPartition(Value, kw_only=True):
@@ -159,8 +161,10 @@ def stage(
     frame = with_partition_columns(frame, ref, keys)
     known = known_table(catalog, name)
     frame = _fitting(catalog, ref, keys, frame, known)
-    frame = by_partition(frame, dimensions, keys)
     target = write_target(catalog, name, known, frame.schema, dimensions)
+    # Mostly Iceberg itself brings the rows of a partition together: they would be shuffled twice.
+    spread = target.table.properties().get(DISTRIBUTION) == "none"
+    frame = by_partition(frame, dimensions, keys, rebalance=spread)
     log = log_of(target.table)
     own = staging_name(name, commit, token)
     if ref.write == "merge":
