@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 DEPLOY = Path(__file__).parents[2] / "deploy"
 IMAGE_LINES = 20
 UNITS = sorted(path.name for path in (DEPLOY / "systemd").iterdir() if path.suffix in (".service", ".target"))
-MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+MANIFESTS = sorted((DEPLOY / "kubernetes").iterdir())
 REMEDY = "the units are verified by systemd-analyze: apt-get install systemd, or run the tests as root"
 
 
@@ -59,6 +59,14 @@ def test_kubernetes_accepts_the_manifests(manifest: Path) -> None:
     checked = subprocess.run(command, capture_output=True, text=True)
 
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_folder_can_be_applied_and_leaves_the_secret_as_it_is() -> None:
+    """`kubectl apply -f FOLDER` takes every file with one of these endings."""
+    applied = [path for path in MANIFESTS if path.suffix in (".yaml", ".yml", ".json")]
+    kinds = {each["kind"] for path in applied for each in yaml.safe_load_all(path.read_text())}
+
+    assert "Secret" not in kinds and {"Deployment", "ConfigMap"} <= kinds
 
 
 def test_each_pod_is_one_of_the_services_of_compose() -> None:
