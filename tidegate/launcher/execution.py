@@ -109,7 +109,7 @@ def execute(run_id: str, instance: DagsterInstance, over: Callable[[], None] = l
         instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", run, process)
         if not is_kept(run):
             forget_definitions()
-        job, calm = recon_job_from_origin(run.job_code_origin), False
+        job, calm, end = recon_job_from_origin(run.job_code_origin), False, None
         # Dagster has written a failure into the run's log before it raises it.
         with (
             suppress(Exception, KeyboardInterrupt, DagsterExecutionInterruptedError),
@@ -117,14 +117,17 @@ def execute(run_id: str, instance: DagsterInstance, over: Callable[[], None] = l
         ):
             for event in core_execute_run(job, run, instance, inject_env_vars=True):
                 if event.event_type in ENDS:
+                    end = event.event_type
                     over()
                     _start_next(instance, began)
             calm = True
         instance.report_engine_event(f"Process for run exited (pid: {os.getpid()}).", run)
-        ended = instance.get_run_by_id(run_id)
-        if ended is not None and not ended.is_finished:
-            return Outcome.UNFINISHED
-        cancelled = ended is None or ended.status is DagsterRunStatus.CANCELED
+        cancelled = end is DagsterEventType.RUN_CANCELED
+        if end is None:
+            ended = instance.get_run_by_id(run_id)
+            if ended is not None and not ended.is_finished:
+                return Outcome.UNFINISHED
+            cancelled = ended is None or ended.status is DagsterRunStatus.CANCELED
         return Outcome.CALM if calm and not cancelled else Outcome.HARD
 
 

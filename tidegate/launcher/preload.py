@@ -12,27 +12,55 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from tidegate.dagster_defs.internals.instance import InstanceRef
 from tidegate.dagster_defs.internals.late_modules import IMPORTED_BY_RUNS
 from tidegate.launcher.place import Place
+from tidegate.launcher.warm.process_state import KNOWN
 from tidegate.spark_jobs.errors import SparkMissing, needs_spark
 
+INSTALLED_SECONDS = 1.0
+"""From one look at what is installed to the next, where no file was added to its folders or removed."""
 
-def loaded_files(besides: Collection[str] = ()) -> dict[str, int]:
-    """Return the modules' files of this process, each with its time of modification in nanoseconds.
 
-    Args:
-        besides: files that are left out.
+class LoadedFiles:
+    """The files of the modules that this process has loaded.
+
+    To look at all before each run costs a twentieth of a trivial run: a thousand are installed, or ours. An
+    upgrade replaces such files, so their folders change; one that is edited where it is counts within a
+    second. The others are looked at each time.
     """
-    return {file: _modified(file) for file in module_files() if file not in besides}
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        files = loaded_files(sys.modules)
+        places = tuple(f"{place}{os.sep}" for place in KNOWN)
+        self._installed = {file: at for file, at in files.items() if file.startswith(places)}
+        self._others = {file: at for file, at in files.items() if file not in self._installed}
+        self._folders = {folder: _modified(folder) for folder in {*map(os.path.dirname, self._installed)}}
+        self._clock = clock
+        self._looked = clock()
+
+    def changed(self) -> str | None:
+        """Return a file that has changed since, or is gone; None if all are what they were."""
+        if (found := changed_file(self._others)) is not None:
+            return found
+        now = self._clock()
+        if now - self._looked < INSTALLED_SECONDS and changed_file(self._folders) is None:
+            return None
+        self._looked = now
+        # Before the files: one that is replaced meanwhile changes its folder again.
+        self._folders = {folder: _modified(folder) for folder in self._folders}
+        return changed_file(self._installed)
 
 
-def module_files() -> set[str]:
-    """Return the files of the modules of this process."""
-    return {file for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
+def loaded_files(names: Iterable[str]) -> dict[str, int]:
+    """Return the files of some modules of this process, each with its modification in nanoseconds."""
+    modules = (sys.modules.get(name) for name in list(names))
+    files = {file for module in modules if (file := getattr(module, "__file__", None))}
+    return {file: _modified(file) for file in files}
 
 
 def changed_file(files: Mapping[str, int]) -> str | None:

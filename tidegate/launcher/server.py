@@ -30,7 +30,7 @@ from tidegate.launcher.client import PLACE_FILE
 from tidegate.launcher.config import Mode
 from tidegate.launcher.execution import Outcome, execute, open_instance, prepare_process
 from tidegate.launcher.place import Place, environment_of
-from tidegate.launcher.preload import changed_file, loaded_files, preload, preload_instance
+from tidegate.launcher.preload import LoadedFiles, preload, preload_instance
 from tidegate.launcher.protocol import SOCKET, Answer, Cancel, Launch, Request, address, receive_line, send
 from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
 from tidegate.launcher.warm.messages import Done
@@ -88,7 +88,7 @@ class RunServer:
         self._children = Children()
         self._runs: dict[int, Launch] = {}
         self._pool = Pool(place.config.workers, self._hire)
-        self._files = loaded_files()
+        self._files = LoadedFiles()
         self._instances: set[str] = set()
         self._idle_since = time.monotonic()
         self._looked = 0.0
@@ -150,7 +150,7 @@ class RunServer:
     def _answer(self, request: Request) -> Answer:
         if isinstance(request, Cancel):
             return Answer(done=self._cancel(request.run_id))
-        changed = changed_file(self._files)
+        changed = self._files.changed()
         if changed is not None:
             return Answer(done=False, stale=True, problem=f"{changed} has changed")
         self._prepare(request.instance)
@@ -174,7 +174,7 @@ class RunServer:
             return
         preload_instance(deserialize_value(instance, InstanceRef))
         self._instances.add(instance)
-        self._files = loaded_files()
+        self._files = LoadedFiles()
 
     # --- runs ---------------------------------------------------------------------------
 

@@ -22,8 +22,10 @@ from dagster import (
     AssetKey,
     AssetMaterialization,
     AssetObservation,
+    DagsterEvent,
     DagsterEventType,
     DagsterInstance,
+    DagsterRunStatus,
     EventLogEntry,
     MaterializeResult,
     StaticPartitionsDefinition,
@@ -315,3 +317,21 @@ def test_events_are_written_as_dagster_writes_them(
 
     assert written(home) == written(other)
     assert all(written(home).values())
+
+
+def test_a_status_is_written_and_heard_of_without_reading_its_run_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(home) as instance:
+        run_id, heard = create_run_for_test(instance, status=DagsterRunStatus.STARTED).run_id, list[str]()
+        instance.add_event_listener(run_id, lambda event: heard.append(event.dagster_event_type.value))
+        read = list[str]()
+        with monkeypatch.context() as patch:
+            patch.setattr(type(instance), "get_run_by_id", lambda _self, each: read.append(each))
+            instance.report_dagster_event(DagsterEvent(DagsterEventType.RUN_SUCCESS.value, "job"), run_id)
+        record = instance.get_run_record_by_id(run_id)
+
+    assert (heard, read) == (["PIPELINE_SUCCESS"], [])
+    assert record is not None
+    assert record.dagster_run.status is DagsterRunStatus.SUCCESS
+    assert record.end_time is not None

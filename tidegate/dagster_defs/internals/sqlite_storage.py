@@ -6,7 +6,7 @@ Since: Dagster 1.5 or before.
 """
 
 from dagster._core.event_api import EventHandlerFn
-from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS
+from dagster._core.events import ASSET_CHECK_EVENTS, ASSET_EVENTS, DagsterEventBatchMetadata
 from dagster._core.storage.base_storage import DagsterStorage
 from dagster._core.storage.event_log import sqlite
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
@@ -33,6 +33,7 @@ __all__ = [
     "SQLITE_EVENT_LOG_FILENAME",
     "AlembicVersion",
     "ConsolidatedSqliteEventLogStorage",
+    "DagsterEventBatchMetadata",
     "DagsterStorage",
     "EventHandlerFn",
     "SqlEventLogStorageMetadata",

@@ -17,12 +17,13 @@ import fcntl
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import yaml
-from dagster import DagsterInstance, Field, StringSource
+from dagster import DagsterInstance, EventLogEntry, Field, StringSource
 from sqlalchemy import Connection, text
 
 from tidegate.dagster_defs.internals.instance import (
@@ -35,6 +36,7 @@ from tidegate.dagster_defs.internals.sql_storages import SqliteRunStorage
 from tidegate.dagster_defs.internals.sqlite_storage import (
     INDEX_SHARD_NAME,
     SQLITE_EVENT_LOG_FILENAME,
+    DagsterEventBatchMetadata,
     DagsterStorage,
     SqliteEventLogStorage,
     SqliteScheduleStorage,
@@ -60,6 +62,24 @@ class SqliteInstance(DagsterInstance):
             SqliteStorage.__module__, SqliteStorage.__name__, yaml.dump({"base_dir": base_dir})
         )
         return {**InstanceRef.config_defaults(base_dir), "storage": storage}
+
+    def handle_new_event(
+        self, event: EventLogEntry, *, batch_metadata: DagsterEventBatchMetadata | None = None
+    ) -> None:
+        """Write an event, and the status that it gives its run; see `DagsterInstance.handle_new_event`.
+
+        Dagster reads the run again after each status, and looks at it where the run has failed.
+        """
+        change = event.dagster_event
+        is_status = change is not None and change.is_job_event and not change.is_run_failure
+        if change is None or not is_status or batch_metadata is not None:
+            super().handle_new_event(event, batch_metadata=batch_metadata)
+        elif self.should_store_event(event):
+            at = datetime.fromtimestamp(event.timestamp, UTC)
+            self.event_log_storage.store_event(event)
+            self.run_storage.handle_run_event(event.run_id, change, at)
+            for heard in self._subscribers[event.run_id]:
+                heard(event)
 
 
 class _OnKeptConnections:

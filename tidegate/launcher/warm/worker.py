@@ -10,6 +10,7 @@ project that it has loaded changes, after a run that ended hard, and when its se
 import os
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from dagster import DagsterInstance
 from tidegate.launcher.config import LauncherConfig
 from tidegate.launcher.execution import Outcome, execute, open_instance
 from tidegate.launcher.kept_definitions import forget_definitions
-from tidegate.launcher.preload import changed_file, loaded_files, module_files
+from tidegate.launcher.preload import changed_file, loaded_files
 from tidegate.launcher.protocol import Launch, receive_line
 from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
 from tidegate.launcher.warm.process_state import ProcessState, seed
@@ -44,7 +45,7 @@ class Worker:
         self._channel, self._config, self._begun = channel, config, begun
         self._state, self._renewal = ProcessState(), Renewal()
         # At the files of the server, the server itself looks before each run.
-        self._inherited = frozenset(module_files())
+        self._modules = set(sys.modules)
         self._files = dict[str, int]()
         self._since, self._runs = time.monotonic(), 0
         self._first_size: int | None = None
@@ -108,7 +109,9 @@ class Worker:
 
     def _as_good_as_new(self, run: Launch) -> bool:
         # Spark's own Python processes keep the project's modules too: a change of one needs another Spark.
-        self._files |= loaded_files(besides=self._inherited | self._files.keys())
+        loaded = sys.modules.keys() - self._modules
+        self._files = {**loaded_files(loaded), **self._files}
+        self._modules |= loaded
         return self._renewal.renew() and self._state.restore()
 
     def _settings(self, run: Launch) -> dict[str, int]:
