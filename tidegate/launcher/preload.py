@@ -11,16 +11,22 @@ import gc
 import importlib
 import os
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from tidegate.dagster_defs.internals.instance import InstanceRef
 from tidegate.dagster_defs.internals.late_modules import IMPORTED_BY_RUNS
 from tidegate.launcher.place import Place
-from tidegate.launcher.warm.process_state import KNOWN
 from tidegate.spark_jobs.errors import SparkMissing, needs_spark
+
+PACKAGE = Path(__file__).parents[1]
+INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+KNOWN = (*INSTALLED, PACKAGE)
+"""The folders of modules that are installed, or ours."""
 
 INSTALLED_SECONDS = 1.0
 """From one look at what is installed to the next, where no file was added to its folders or removed."""

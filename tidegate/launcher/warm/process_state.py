@@ -11,16 +11,13 @@ import linecache
 import logging
 import random
 import sys
-import sysconfig
 import threading
 import warnings
 from importlib import invalidate_caches
 from pathlib import Path
 from types import ModuleType
 
-PACKAGE = Path(__file__).parents[2]
-INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-KNOWN = (*INSTALLED, PACKAGE)
+from tidegate.launcher.preload import KNOWN
 
 
 class ProcessState:
