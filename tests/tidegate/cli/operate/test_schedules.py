@@ -13,7 +13,7 @@ def test_the_list_shows_status_trigger_and_next_fire(deployed: Project) -> None:
     lines = {line.split()[0]: line for line in deployed.run("schedules", "list").splitlines() if "/" in line}
     assert list(lines) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]
     assert "active" in lines["sales/report_at_six"]
-    assert "cron 0 6 * * * Europe/Berlin" in lines["sales/report_at_six"]
+    assert "cron 0 6 1-15 3 * Europe/Berlin" in lines["sales/report_at_six"]
     assert "Z" in lines["sales/report_at_six"]
     assert "suspended" in lines["sales/report_by_day"]
     assert "2 partitions of orders" in lines["sales/report_daily"]
