@@ -14,7 +14,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
-from tidegate.spark_jobs.iceberg.output import StagedIceberg, table_name
+from tidegate.spark_jobs.iceberg.output import DISTRIBUTION, SESSION_DISTRIBUTION, StagedIceberg, table_name
 from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
 from tidegate.spark_jobs.publication.table import Publication, sequence_of
@@ -48,6 +48,25 @@ def test_another_process_publishes_what_the_list_names(house: House) -> None:
     assert house.rows(ref) == [(D22, 1, "a"), (D23, 2, None)]
     assert house.staged() == []
     assert house.data_files() == house.live_files()
+
+
+@pytest.mark.parametrize("said_by", ["the table", "the session"])
+def test_each_partition_has_one_file_also_where_iceberg_moves_no_rows(house: House, said_by: str) -> None:
+    """By itself Iceberg brings the rows of a partition together, unless its distribution mode is none."""
+    ref, spark = house.ref("overwrite_partitions"), house.spark
+    house.publish(house.frame((D22, 1, "a")), ref, D22)
+    if said_by == "the table":
+        spark.sql(f"ALTER TABLE tidegate.{house.app}.t SET TBLPROPERTIES ('{DISTRIBUTION}' = 'none')")
+    else:
+        spark.conf.set(SESSION_DISTRIBUTION, "NONE")
+    try:
+        rows = spark.range(0, 8, 1, 2).selectExpr(
+            f"if(id % 2 = 0, '{D22}', '{D23}') AS day", "CAST(id AS int) AS id", "'a' AS value"
+        )
+        house.publish(rows, ref, D22, D23)
+    finally:
+        spark.conf.unset(SESSION_DISTRIBUTION)
+    assert len(house.live_files()) == 2
 
 
 def test_an_output_without_rows_is_staged_and_published(house: House) -> None:

@@ -67,7 +67,9 @@ FOLDERS = ("", "file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 """Where a part of a path is the name of a folder."""
 SHOWN_CHARACTERS = 40
 DISTRIBUTION = "write.distribution-mode"
-"""A property of Iceberg's tables; the default is "hash"."""
+"""A property of Iceberg's tables; the default of those with partitions is "hash"."""
+SESSION_DISTRIBUTION = "spark.sql.iceberg.distribution-mode"
+"""What a session says in its place."""
 
 
 class StagedPartition(Value, kw_only=True):
@@ -163,8 +165,10 @@ def stage(
     frame = _fitting(catalog, ref, keys, frame, known)
     target = write_target(catalog, name, known, frame.schema, dimensions)
     # Mostly Iceberg itself brings the rows of a partition together: they would be shuffled twice.
-    spread = target.table.properties().get(DISTRIBUTION) == "none"
-    frame = by_partition(frame, dimensions, keys, rebalance=spread)
+    mode = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, "") or target.table.properties().get(
+        DISTRIBUTION
+    )
+    frame = by_partition(frame, dimensions, keys, rebalance=str(mode or "").lower() == "none")
     log = log_of(target.table)
     own = staging_name(name, commit, token)
     if ref.write == "merge":
