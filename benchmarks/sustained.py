@@ -26,7 +26,7 @@ import httpx
 from benchmarks.aims import verdict
 from benchmarks.curves.growth import print_calibration
 from benchmarks.deployed import databases, opened
-from benchmarks.project import SETTINGS, deployed_project
+from benchmarks.project import SETTINGS, deployed_project, dummy_sessions
 from benchmarks.runs import TRIVIAL_PROGRAM
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import DEVELOPMENT, site_of
@@ -148,6 +148,7 @@ def _started(kind: str) -> Generator[tuple[DagsterProcesses, str]]:
         files = {"trivial.py": TRIVIAL_PROGRAM, "tidegate.toml": settings}
         folder = stack.enter_context(deployed_project({"bench": APP}, dagster, files))
         loaded = load_settings(folder)
+        stack.enter_context(dummy_sessions(folder))
         processes = stack.enter_context(DagsterProcesses(site_of(loaded)))
         processes.start_code_server()
         processes.start_daemon()

@@ -17,7 +17,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterIns
 
 from benchmarks.aims import verdict
 from benchmarks.peers.host import plain_sensor, printed
-from benchmarks.project import deployed_project
+from benchmarks.project import deployed_project, dummy_sessions
 from benchmarks.runs import TRIVIAL_PROGRAM
 from tidegate.dagster_defs.deployed.tags import SCHEDULE
 from tidegate.processes.dagster import DagsterProcesses
@@ -64,7 +64,7 @@ def main(*, short: bool = False) -> int:
 @contextmanager
 def _site(settings: str) -> Generator[Site]:
     files = {"trivial.py": TRIVIAL_PROGRAM, "plain_definitions.py": _PLAIN}
-    with deployed_project({"bench": _APP}, settings, files) as folder:
+    with deployed_project({"bench": _APP}, settings, files) as folder, dummy_sessions(folder):
         yield site_of(load_settings(folder))
 
 
