@@ -67,7 +67,7 @@ def sample_app() -> App:
             status="suspended",
         ),
         Schedule(
-            name="report_daily", program="report", trigger=CronTrigger(cron="0 6 * * *"), status="active"
+            name="report_daily", program="report", trigger=CronTrigger(cron="0 6 1-15 3 *"), status="active"
         ),
         Schedule(
             name="notify_after", program="notify", trigger=RunTrigger(program="report"), status="active"

@@ -122,7 +122,7 @@ def test_a_plain_cron_has_a_schedule_that_runs_if_it_is_active(store: ReferenceS
     on, stopped = repository.get_schedule_def("report_daily"), repository.get_schedule_def("off")
     ours = {schedule.name for schedule in repository.schedule_defs} - {RECOVERY}
     assert ours == {"report_daily", "off"}, "only schedules whose whole trigger is one cron"
-    assert (on.cron_schedule, on.default_status) == ("0 6 * * *", DefaultScheduleStatus.RUNNING)
+    assert (on.cron_schedule, on.default_status) == ("0 6 1-15 3 *", DefaultScheduleStatus.RUNNING)
     assert stopped.default_status is DefaultScheduleStatus.STOPPED
     assert stopped.execution_timezone == "Europe/Berlin"
 

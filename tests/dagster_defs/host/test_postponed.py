@@ -83,7 +83,6 @@ def test_a_code_server_that_hangs_delays_only_what_it_is_asked_about(
     world: HostWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A launch whose job is known needs no answer; the question of another one is asked in another thread."""
-    monkeypatch.setattr(questions, "ANSWER_SECONDS", 0.2)
     host, known = world.host(), world.report_day()
     host.loop()
     assert len(world.runs(known)) == 1
@@ -97,6 +96,7 @@ def test_a_code_server_that_hangs_delays_only_what_it_is_asked_about(
         return plan(*given, **named)
 
     with monkeypatch.context() as hung:
+        hung.setattr(questions, "ANSWER_SECONDS", 0.2)
         hung.setattr(type(location), "get_execution_plan", hang)
         host._runs._snapshots.clear()
         host.loop()

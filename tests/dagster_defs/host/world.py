@@ -33,7 +33,7 @@ from tidegate.project.location import location_of
 from tidegate.scheduler.model.job import Job
 
 PATIENCE_SECONDS = 60
-"""How long a host waits for a code server here: on a busy machine an answer takes more than three seconds,
+"""How long a host waits for an answer here: on a busy machine one takes more than three seconds,
 and then it says so and launches nothing in that loop."""
 
 ELSEWHERE = "elsewhere/{}/m/b/s/9"
@@ -141,11 +141,14 @@ def loaded_here(
 @contextmanager
 def host_world(folder: Path) -> Iterator[HostWorld]:
     """The world of a host with a code server."""
-    with served(folder) as live, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions, "ANSWER_SECONDS", PATIENCE_SECONDS)
+    with served(folder) as live:
         yield from _with_workspace(live, WorkspaceFileTarget([str(live.site.workspace)]))
 
 
 def _with_workspace(live: Live, target: WorkspaceLoadTarget) -> Iterator[HostWorld]:
-    with WorkspaceProcessContext(live.instance, target) as workspace:
+    with (
+        WorkspaceProcessContext(live.instance, target) as workspace,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(questions, "ANSWER_SECONDS", PATIENCE_SECONDS)
         yield HostWorld(live=live, instance=live.instance, workspace=workspace)
