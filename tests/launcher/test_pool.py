@@ -1,13 +1,14 @@
 """Which worker gets a run, where workers are what the test says they are."""
 
 import socket
-import time
 from collections.abc import Iterator
+from time import monotonic
 
 import msgspec
 import pytest
 
 from tidegate.launcher.protocol import Launch, receive_line
+from tidegate.launcher.warm import pool
 from tidegate.launcher.warm.messages import Done, Message, Refused, RunOver
 from tidegate.launcher.warm.pool import PATIENCE_SECONDS, Pool
 
@@ -106,8 +107,8 @@ def test_no_more_runs_wait_than_workers_tidy_up(busy: Workers) -> None:
 
 
 def test_a_run_waits_no_longer_than_a_moment(postponing: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    later = time.monotonic() + PATIENCE_SECONDS
-    monkeypatch.setattr(time, "monotonic", lambda: later)
+    later = monotonic() + PATIENCE_SECONDS
+    monkeypatch.setattr(pool, "monotonic", lambda: later)
 
     postponing.pool.give_postponed()
 

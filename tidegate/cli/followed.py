@@ -1,10 +1,10 @@
 """How far work of the scheduler is, until it ends: a bar in a terminal, else a line for each change."""
 
 import sys
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -58,7 +58,7 @@ def follow(what: str, look: "Callable[[EngineReader], Step]", again: str, *, for
                     return
                 if ticked_at is None or datetime.now(UTC) - ticked_at > STILL_AFTER:
                     show(step._replace(text=STILL))
-                time.sleep(LOOK_SECONDS)
+                sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
         typer.echo(f"{what} goes on; `{again}` shows it", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -84,7 +84,7 @@ def test_a_session_waits_for_a_master_that_is_started_again(
     def start(seconds: float) -> None:
         started.append(socket.create_server(("127.0.0.1", closed)))
 
-    monkeypatch.setattr(masters.time, "sleep", start)
+    monkeypatch.setattr(masters, "sleep", start)
     masters.require_answer(f"spark://127.0.0.1:{closed}")
     assert len(started) == 1
     started[0].close()

@@ -25,7 +25,7 @@ DATES = ("--from", "2026-03-01", "--to", "2026-03-03")
 def meanwhile(monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], object]) -> None:
     """Let something happen between the looks at the store."""
     rest = iter(steps)
-    monkeypatch.setattr(followed.time, "sleep", lambda _: next(rest)())
+    monkeypatch.setattr(followed, "sleep", lambda _: next(rest)())
 
 
 def cancelled() -> None:

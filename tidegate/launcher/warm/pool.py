@@ -8,10 +8,10 @@ Nothing here knows what a run does.
 """
 
 import socket
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 
 import msgspec
 
@@ -67,12 +67,12 @@ class Pool:
 
     def give(self, run: Launch) -> None:
         """Give a run to a worker that waits or will do so soon, or to a new one."""
-        self._postponed.append(Postponed(run, time.monotonic() + PATIENCE_SECONDS))
+        self._postponed.append(Postponed(run, monotonic() + PATIENCE_SECONDS))
         self.give_postponed()
 
     def give_postponed(self) -> None:
         """Give the runs that wait, in order, to workers that wait, or to new ones."""
-        now = time.monotonic()
+        now = monotonic()
         postponed, self._postponed = self._postponed, []
         for each in postponed:
             if self._is_taken(each.run):

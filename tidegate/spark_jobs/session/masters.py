@@ -6,7 +6,7 @@ master and Kubernetes' API are asked here; YARN names its master in files of Had
 
 import re
 import socket
-import time
+from time import monotonic, sleep
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -60,8 +60,8 @@ def require_answer(master: str) -> None:
     Raises:
         ClusterRefused: it does not answer.
     """
-    until = time.monotonic() + RESTART_SECONDS
+    until = monotonic() + RESTART_SECONDS
     while (problem := problem_of(master)) is not None:
-        if time.monotonic() >= until:
+        if monotonic() >= until:
             raise ClusterRefused(f"the Spark master {master} does not answer ({problem})", REMEDY)
-        time.sleep(PAUSE_SECONDS)
+        sleep(PAUSE_SECONDS)
