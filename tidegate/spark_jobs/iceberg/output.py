@@ -165,10 +165,9 @@ def stage(
     frame = _fitting(catalog, ref, keys, frame, known)
     target = write_target(catalog, name, known, frame.schema, dimensions)
     # Mostly Iceberg itself brings the rows of a partition together: they would be shuffled twice.
-    mode = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, "") or target.table.properties().get(
-        DISTRIBUTION
-    )
-    frame = by_partition(frame, dimensions, keys, rebalance=str(mode or "").lower() == "none")
+    said = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, ""), target.table.properties().get(DISTRIBUTION)
+    mode = str(said[0] or said[1] or "").lower()
+    frame = by_partition(frame, dimensions, keys, rebalance=mode == "none")
     log = log_of(target.table)
     own = staging_name(name, commit, token)
     if ref.write == "merge":
