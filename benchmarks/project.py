@@ -7,29 +7,8 @@ import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
-_DUMMY_SESSION = """\
-from tidegate.spark_jobs.session import session
-
-
-class Dummy:
-    uiWebUrl = None
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *_given, **_named):
-        return self
-
-    def __iter__(self):
-        return iter(())
-
-
-DUMMY = Dummy()
-session._start = lambda _settings: DUMMY
-"""
 SETTINGS = '[project]\nname = "bench"\n[spark]\nmaster = "local[1]"\n'
 
 
@@ -61,16 +40,8 @@ def deployed_project(apps: Mapping[str, str], dagster: str, files: Mapping[str, 
 
 @contextmanager
 def dummy_sessions(folder: Path) -> Generator[None]:
-    """Let Spark sessions of processes that start inside cost nothing.
-
-    A session begins before its program is loaded, so that no program can replace it.
-    """
-    (folder / "sitecustomize.py").write_text(_DUMMY_SESSION)
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(folder) if before is None else f"{folder}{os.pathsep}{before}"
-    try:
+    """Let Spark sessions of processes that start inside cost nothing."""
+    (folder / "sitecustomize.py").write_text("import tests.doubles.dummy_session\n")
+    path = os.pathsep.join((str(folder), *filter(None, (os.environ.get("PYTHONPATH"),))))
+    with patch.dict(os.environ, PYTHONPATH=path):
         yield
-    finally:
-        del os.environ["PYTHONPATH"]
-        if before is not None:
-            os.environ["PYTHONPATH"] = before

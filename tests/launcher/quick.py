@@ -112,33 +112,6 @@ def crash(spark, inputs, params):
     os.abort()
 '''
 
-DUMMY = '''
-"""A session that costs nothing, of a file that is loaded before a run asks for one."""
-
-from tidegate.spark_jobs.session import session
-
-
-class Dummy:
-    """Whatever is asked of it, which includes nothing when it is gone through."""
-
-    uiWebUrl = None
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __call__(self, *_given, **_named):
-        return self
-
-    def __iter__(self):
-        return iter(())
-
-
-DUMMY = Dummy()
-session._start = lambda _settings: DUMMY
-'''
-
 DAGSTER = """\
 telemetry: {{enabled: false}}
 # Runs are launched by the process that submits them.
@@ -149,7 +122,7 @@ run_launcher:
   config: {{{config}, preload: {preload}}}
 """
 
-PRELOAD = ("quick_library", "quick_dummy")
+PRELOAD = ("quick_library", "tests.doubles.dummy_session")
 """What the run server imports; a test changes the file of the first."""
 
 NAMES = ("crash", "done", "dirty", "fail", "grow", "linger", "reconfigure", "wait")
@@ -176,7 +149,6 @@ class Quick(LiveProject):
         self.programs.write_text(PROGRAMS)
         self.library = folder / "quick_library.py"
         self.library.touch()
-        (folder / "quick_dummy.py").write_text(DUMMY)
         (folder / "quick_state.py").write_text("SEEN = []\n")
         super().__init__(folder)
         self.deploy()
