@@ -136,6 +136,15 @@ def table_name(ref: DatasetRef) -> TableName:
     return ref.place
 
 
+def _moves_no_rows(frame: DataFrame, table: Any) -> bool:
+    """Return whether Iceberg leaves the rows of a partition in their tasks when it writes them.
+
+    Mostly it brings them together, so that they would be shuffled twice.
+    """
+    mode = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, "") or table.properties().get(DISTRIBUTION)
+    return str(mode).lower() == "none" if mode else False
+
+
 def stage(
     frame: DataFrame,
     ref: DatasetRef,
@@ -164,10 +173,7 @@ def stage(
     known = known_table(catalog, name)
     frame = _fitting(catalog, ref, keys, frame, known)
     target = write_target(catalog, name, known, frame.schema, dimensions)
-    # Mostly Iceberg itself brings the rows of a partition together: they would be shuffled twice.
-    said = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, ""), target.table.properties().get(DISTRIBUTION)
-    mode = str(said[0] or said[1] or "").lower()
-    frame = by_partition(frame, dimensions, keys, rebalance=mode == "none")
+    frame = by_partition(frame, dimensions, keys, rebalance=_moves_no_rows(frame, target.table))
     log = log_of(target.table)
     own = staging_name(name, commit, token)
     if ref.write == "merge":
