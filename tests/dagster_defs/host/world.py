@@ -52,6 +52,7 @@ class HostWorld:
     """A project, its workspace, and a clock that a test moves.
 
     Attributes:
+        began: what the clock has shown at first.
         after: what a test has moved the clock by; else it does not move, however slow the machine is.
         said: what the hosts have logged.
     """

@@ -19,12 +19,12 @@ from datetime import datetime
 import msgspec
 
 from tidegate.scheduler.decision.repairs import seen_by
-from tidegate.scheduler.decision.triggers.collected import heard_keys, in_order
+from tidegate.scheduler.decision.triggers.collected import heard_keys
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
 from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
 from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
-from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.event import Delivery, delivery_order
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
 from tidegate.scheduler.store.engine_rows import TallyRows
@@ -317,9 +317,5 @@ def _insert(deliveries: list[Delivery], delivery: Delivery) -> None:
     """Add a delivery in order of arrival."""
     last = deliveries[-1] if deliveries else None
     deliveries.append(delivery)
-    if last is not None and _order(last) > _order(delivery):
-        deliveries.sort(key=_order)
-
-
-def _order(delivery: Delivery) -> tuple[datetime, str, str, str]:
-    return *in_order(delivery), delivery.schedule
+    if last is not None and delivery_order(last) > delivery_order(delivery):
+        deliveries.sort(key=delivery_order)

@@ -129,15 +129,16 @@ class JobWriter(JobReader):
                 self._tables.queues.setdefault((resource, queue), None)
 
 
+NO_FILTERS = {"ids", "limit", "states"}
+"""What is wanted of jobs that is found before any filter is asked."""
+
+
 def _matching(jobs: Iterable[Job], wanted: JobsWanted) -> Iterable[Job]:
     """Return the jobs that match all filters but their ids; what is not wanted costs nothing."""
     # The state first: it is what leaves out most jobs at the least cost.
     if (states := wanted.get("states")) is not None:
         jobs = [job for job in jobs if job.state in states]
-    return filter(_fits(wanted), jobs) if wanted.keys() - CHEAP else jobs
-
-
-CHEAP = {"ids", "limit", "states"}
+    return filter(_fits(wanted), jobs) if wanted.keys() - NO_FILTERS else jobs
 
 
 def _fits(wanted: JobsWanted) -> Callable[[Job], bool]:
