@@ -56,22 +56,25 @@ def _work(folder: Path) -> None:
     from pyspark.sql import functions as sf
 
     from tidegate.domain.model.dataset import CATALOG
-    from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings
+    from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, runtime_jar
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
     spark = session(
         SparkSettings(master="local[1]", iceberg=IcebergSettings(warehouse=str(folder / "warehouse")))
     )
-    files, table = str(folder / "files"), f"{CATALOG}.classes.flights"
     flights = (
         spark.range(100).withColumn("day", sf.lit("2013-12-22")).withColumn("at", sf.current_timestamp())
     )
-    flights.write.partitionBy("day").parquet(files)
-    landed = spark.read.parquet(files).where("id > 10").distinct()
-    landed.writeTo(table).partitionedBy(sf.col("day")).create()
-    counted = spark.table(table).groupBy("day").agg(sf.count("*").alias("flights"), sf.sum("id").alias("sum"))
-    joined = spark.table(table).join(counted, "day", "left").orderBy(sf.col("id").desc())
-    joined.select("day", "id", "at").writeTo(table).overwritePartitions()
+    flights.write.partitionBy("day").parquet(str(folder / "files"))
+    landed = spark.read.parquet(str(folder / "files")).where("id > 10").distinct()
+    table = f"{CATALOG}.classes.flights"
+    if is_iceberg := runtime_jar() is not None:
+        landed.writeTo(table).partitionedBy(sf.col("day")).create()
+        landed = spark.table(table)
+    counted = landed.groupBy("day").agg(sf.count("*").alias("flights"), sf.sum("id").alias("sum"))
+    joined = landed.join(counted, "day", "left").orderBy(sf.col("id").desc())
+    if is_iceberg:
+        joined.select("day", "id", "at").writeTo(table).overwritePartitions()
     joined.limit(5).collect()
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
