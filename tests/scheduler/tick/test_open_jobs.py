@@ -1,20 +1,15 @@
 """Keys that wait cost an event and an end nothing, crons of one minute no statement: counted in SQLite."""
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from tests.crashes.statements import listening
+from tests.counted import Cost, cost
 from tests.worlds.world import World
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
 FEW, MANY = 30, 600
-STEP = 10
-"""SQLite reports every so many steps."""
-
 KEYS = """
 pairs: {program: q, for_each: partition, status: active, timeout: 90d,
   trigger: {all: [{partitions: {dataset: raw}}, {partitions: {dataset: out}}]}}
@@ -23,14 +18,6 @@ queued: {program: r, for_each: partition, status: active, timeout: 90d,
 closed: {program: q, batching: each, status: active, timeout: 90d,
   trigger: {partitions: {dataset: hourly}}, constraints: [{concurrency: {max: 1}}]}
 """
-
-
-class Cost(NamedTuple):
-    """What something reads: its statements, the rows that they return, and steps of SQLite's machine."""
-
-    statements: int
-    rows: int
-    steps: int
 
 
 def days(count: int) -> list[str]:
@@ -48,34 +35,16 @@ def waiting(store: SqlStore, count: int) -> World:
     return world
 
 
-def cost(store: SqlStore, deed: Callable[[], object]) -> Cost:
-    """What a deed costs the store."""
-    statements: list[str] = []
-    rows: list[int] = []
-    steps: list[int] = []
-
-    def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-        raw = connection.connection.dbapi_connection
-        statements.append(statement)
-        if statement.lstrip().startswith("SELECT"):
-            rows.append(len(cursor.connection.execute(statement, rest[0]).fetchall()))
-        raw.set_progress_handler(lambda: steps.append(STEP), STEP)
-
-    with listening(store.engine, note):
-        deed()
-    return Cost(len(statements), sum(rows), sum(steps))
-
-
 def costs(path: Path, count: int) -> dict[str, Cost]:
     """What one event and one end cost beside so many waiting keys."""
     with closing(open_sql_store(f"sqlite:///{path}/{count}.db")) as store:
         world, found = waiting(store, count), {}
         for minute, dataset in enumerate(("raw", "other", "hourly"), start=10):
             world.arrive(f"01:{minute}", dataset, "2013-01-01-23:00" if dataset == "hourly" else days(2)[1])
-            found[dataset] = cost(store, lambda at=f"01:{minute}": world.tick(at))
+            found[dataset] = cost(store.engine, lambda at=f"01:{minute}": world.tick(at))
         (job,) = world.jobs("queued", JobState.PENDING_LAUNCH)
-        found["end"] = cost(store, lambda: world.run("01:20", "r", "succeeded", "run", job.id))
-        found["tick after it"] = cost(store, lambda: world.tick("01:20"))
+        found["end"] = cost(store.engine, lambda: world.run("01:20", "r", "succeeded", "run", job.id))
+        found["tick after it"] = cost(store.engine, lambda: world.tick("01:20"))
         return found
 
 
@@ -98,7 +67,7 @@ def test_crons_that_are_due_together_cost_no_statement_each(tmp_path: Path) -> N
         with closing(open_sql_store(f"sqlite:///{tmp_path}/crons{crons}.db")) as store:
             world = World(text, store=store)
             world.tick("01:00")
-            found = cost(store, lambda: world.tick("01:05"))
+            found = cost(store.engine, lambda: world.tick("01:05"))
             assert len(world.jobs("c0", JobState.PENDING_LAUNCH)) == 1
             return found.statements
 

@@ -55,10 +55,11 @@ def without_host(
 
 def hostless(reader: EngineReader, apps: Iterable[str]) -> tuple[str, ...]:
     """Return the programs ("app/program") of some apps of which it is noted that they wait for a host."""
+    noted = reader.cursors(obstacles_cursor(""))
     return tuple(
         f"{app}/{name}"
         for app in apps
-        for name, each in obstacles(reader, app).items()
+        for name, each in obstacles_of(noted.get(obstacles_cursor(app))).items()
         if each.reason is Reason.W_HOST
     )
 
@@ -70,7 +71,10 @@ def note_obstacles(store: Store, found: Mapping[str, Mapping[str, Obstacle]], no
         found: by app, and by the name of the program; those of an app replace what was noted.
     """
     with store.reading() as reader:
-        changed = {app: each for app, each in found.items() if each != obstacles(reader, app)}
+        noted = reader.cursors(obstacles_cursor(""))
+    changed = {
+        app: each for app, each in found.items() if each != obstacles_of(noted.get(obstacles_cursor(app)))
+    }
     if not changed:
         return
     with store.transaction() as transaction:

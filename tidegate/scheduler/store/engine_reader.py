@@ -106,6 +106,10 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
         """The JSON value last stored under this name, or None."""
         ...
 
+    def cursors(self, begins: str) -> dict[str, Any]:
+        """The stored JSON values whose names begin with a text, by name."""
+        ...
+
     def journal(self, **wanted: Unpack[JournalWanted]) -> tuple[Entry, ...]:
         """Entries in the order in which they were written."""
         ...

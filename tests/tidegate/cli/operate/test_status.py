@@ -12,6 +12,7 @@ from tidegate.processes import alive
 from tidegate.processes.alive import DagsterState
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.launch.active_host import take
+from tidegate.scheduler.tick.tick import tick
 
 pytestmark = pytest.mark.slow  # whole commands
 
@@ -79,6 +80,15 @@ def test_what_is_not_alive_ends_with_1(beating: Project, monkeypatch: pytest.Mon
     found = beating.json("status", exit_code=1)
     assert (found["parts"][0]["health"], found["work"]) == ("wrong", None)
     assert beating.run("status", exit_code=1).startswith("shop: not alive")
+
+
+def test_next_fires_are_compared_with_their_crons_once_a_clock_was_ahead(beating: Project) -> None:
+    beating.arrive("2026-03-09")
+    assert not [part for part in parts(beating) if part.startswith("next fire")]
+    store = beating.store()
+    tick(store, datetime.now(UTC) + timedelta(days=500))
+    store.close()
+    assert parts(beating, exit_code=1)["next fire of sales/report_at_six"] == "wrong"
 
 
 def test_doctor_and_status_say_the_same_of_each_part(beating: Project) -> None:

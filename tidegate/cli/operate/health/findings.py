@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tidegate.scheduler.explain.work import Work
 
 
-SILENT_SHOWN = 20
-"""More schedules without their next fire have the same cause."""
+NAMED_MAX = 20
+"""So many apps, programs, or schedules without their next fire are named: `tidegate status` is one screen."""
 
 
 class Health(StrEnum):
@@ -112,7 +112,9 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
         every: the seconds between two ticks.
     """
     if engine.apps:
-        yield Finding(part="deployment", health=Health.OK, text=f"deployed: {', '.join(engine.apps)}")
+        yield Finding(
+            part="deployment", health=Health.OK, text=f"deployed: {first_of(engine.apps, NAMED_MAX)}"
+        )
     else:
         yield Finding(
             part="deployment",
@@ -126,12 +128,12 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
         yield Finding(
             part="existing jobs",
             health=Health.WRONG,
-            text=f"wait for a host (W-HOST): {first_of(engine.hostless, SILENT_SHOWN)}",
+            text=f"wait for a host (W-HOST): {first_of(engine.hostless, NAMED_MAX)}",
             remedy="start `tidegate host`",
         )
     yield from (_location(name, state, hosted=hosted) for name, state in engine.locations.items())
     yield _tick(engine, now, every)
-    yield from (_silent(each) for each in engine.silent[:SILENT_SHOWN])
+    yield from (_silent(each) for each in engine.silent[:NAMED_MAX])
     yield _versions(engine)
     yield from (_damaged(each) for each in engine.damage)
     yield from (_folder(each) for each in engine.folders)

@@ -25,6 +25,7 @@ from tidegate.cli.operate.health.findings import (
     withheld_findings,
 )
 from tidegate.domain.error import UserError
+from tidegate.domain.part_name import app_of
 from tidegate.domain.wording import plural
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.records.watched import WATCHED_FOLDERS
@@ -53,7 +54,8 @@ def findings(
     """Return the findings on the store, the engine and Dagster, and the work; None without a store.
 
     Args:
-        thorough: also look for damage in the store and in tables of files, which reads much of them.
+        thorough: also compare each next fire with its crons, and look for damage in the store and in tables
+            of files: all of that reads what the rest does not.
     """
     from tidegate.cli.operate.health.channels import channel_findings
     from tidegate.processes.alive import dagster_state
@@ -128,22 +130,27 @@ def _store(
     from tidegate.scheduler.launch.obstacles import hostless, location_states
     from tidegate.scheduler.store.sql.connection.lock import writer_of
     from tidegate.scheduler.store.sql.store import SqlStore
-    from tidegate.scheduler.tick.clock import engine_clock
+    from tidegate.scheduler.tick.clock import engine_clock, is_ahead
 
     with opened_store(settings) as store, store.reading() as reader:
         apps = [each.name for each in reader.app_headers() if each.project == settings.name]
         newest, host = reader.newest_deployment(), host_of(reader, settings.name)
+        clock = engine_clock(reader)
+        deployed_at = None if newest is None else newest[1]
+        # A next fire is too late if a clock was ahead: of a tick, which sets the fires back with its own, or
+        # of a deployment. To compare each one with its crons takes as long as there are schedules.
+        ahead = any(at is not None and is_ahead(at, now) for at in (clock, deployed_at))
         renewed = host is not None and not host.holds(now) and is_renewed(store, settings.name, host)
         engine = Engine(
             apps=apps,
-            ticked_at=engine_clock(reader),
+            ticked_at=clock,
             host=host,
             renewed=renewed,
-            deployed_at=None if newest is None else newest[1],
+            deployed_at=deployed_at,
             locations=location_states(reader, settings.name),
             hostless=hostless(reader, apps),
             folders=_watched_folders(reader, settings.name),
-            silent=silent_crons(reader, frozenset(apps), now),
+            silent=silent_crons(reader, frozenset(apps), now) if thorough or ahead else (),
             version=release(),
             versions=_versions(
                 reader, settings.name, host if renewed or (host and host.holds(now)) else None
@@ -211,7 +218,8 @@ def _watched_folders(reader: "EngineReader", project: str) -> "list[WatchedFolde
     folders = reader.records(WATCHED_FOLDERS, project=project)
     if not folders:
         return []
-    apps = [each.app for each in reader.records(APPS)]
+    names = {app_of(each.dataset) for each in folders}
+    apps = [each.app for each in reader.records(APPS, name=names)]
     watched = {f"{app.name}/{name}" for app in apps for name, each in app.datasets.items() if each.watch}
     return [each for each in folders if each.dataset in watched]
 

@@ -218,6 +218,10 @@ class MemoryReader(HistoryReader, JobReader, MaintenanceReader, RecordReader, Ta
         value = self._tables.cursors.get(name)
         return None if value is None else msgspec.json.decode(value)
 
+    def cursors(self, begins: str) -> dict[str, Any]:
+        found = sorted(self._tables.cursors.items())
+        return {name: msgspec.json.decode(value) for name, value in found if name.startswith(begins)}
+
     def commitments(self) -> tuple[Commitment, ...]:
         """Nothing is published here; a scenario may say that a publish is withheld."""
         return tuple(

@@ -180,6 +180,11 @@ LAUNCHES_SINCE = select(tables.launches.c.program, tables.launches.c.at).where(
     tables.launches.c.at > bindparam("since")
 )
 CURSOR = select(tables.cursors.c.value).where(tables.cursors.c.name == bindparam("name"))
+CURSORS = (
+    select(tables.cursors.c.name, tables.cursors.c.value)
+    .where(tables.cursors.c.name >= bindparam("first"), tables.cursors.c.name < bindparam("last"))
+    .order_by(tables.cursors.c.name)
+)
 CLAIM = select(tables.claims.c.run_id).where(
     tables.claims.c.job == bindparam("job"), tables.claims.c.attempt == bindparam("attempt")
 )
@@ -308,16 +313,29 @@ class SqlReader(
 
     def cursor(self, name: str) -> Any:
         value = self._connection.execute(CURSOR, {"name": name}).scalar()
-        try:
-            return None if value is None else msgspec.json.decode(value)
-        except msgspec.DecodeError as error:
-            raise StoreError(
-                f"the row {name} of the table cursors of the store cannot be read: {error}",
-                "restore the store, or correct this row",
-            ) from error
+        return None if value is None else _decoded(name, value)
+
+    def cursors(self, begins: str) -> dict[str, Any]:
+        bound = {"first": begins, "last": begins + LAST_CODE_POINT}
+        return {row.name: _decoded(row.name, row.value) for row in self._connection.execute(CURSORS, bound)}
 
     def commitments(self) -> tuple[Commitment, ...]:
         return commitments(self._connection)
 
     def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
         return watermarked(self._connection)
+
+
+def _decoded(name: str, value: str) -> Any:
+    """Return the value of a cursor.
+
+    Raises:
+        StoreError: its row is damaged.
+    """
+    try:
+        return msgspec.json.decode(value)
+    except msgspec.DecodeError as error:
+        raise StoreError(
+            f"the row {name} of the table cursors of the store cannot be read: {error}",
+            "restore the store, or correct this row",
+        ) from error
