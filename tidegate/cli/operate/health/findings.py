@@ -112,9 +112,8 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
         every: the seconds between two ticks.
     """
     if engine.apps:
-        yield Finding(
-            part="deployment", health=Health.OK, text=f"deployed: {first_of(engine.apps, NAMED_MAX)}"
-        )
+        named = first_of(engine.apps, NAMED_MAX)
+        yield Finding(part="deployment", health=Health.OK, text=f"deployed: {named}")
     else:
         yield Finding(
             part="deployment",
@@ -125,12 +124,8 @@ def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Findi
     yield _host(engine.host, now, renewed=engine.renewed)
     hosted = engine.host is not None and engine.host.holds(now)
     if engine.hostless and not hosted:
-        yield Finding(
-            part="existing jobs",
-            health=Health.WRONG,
-            text=f"wait for a host (W-HOST): {first_of(engine.hostless, NAMED_MAX)}",
-            remedy="start `tidegate host`",
-        )
+        text = f"wait for a host (W-HOST): {first_of(engine.hostless, NAMED_MAX)}"
+        yield Finding(part="existing jobs", health=Health.WRONG, text=text, remedy="start `tidegate host`")
     yield from (_location(name, state, hosted=hosted) for name, state in engine.locations.items())
     yield _tick(engine, now, every)
     yield from (_silent(each) for each in engine.silent[:NAMED_MAX])
