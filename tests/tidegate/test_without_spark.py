@@ -79,6 +79,7 @@ def test_a_missing_spark_names_the_extra() -> None:
 
 def test_a_project_is_checked_and_inspected(plain: Plain) -> None:
     assert 'default_format = "parquet"' in (plain.folder / "tidegate.toml").read_text()
+    assert "\ntidegate[iceberg] @ " in (plain.folder / "requirements.txt").read_text()
     assert "ok: 1 app" in plain.call("lint")
     assert "1 passed" in plain.call("test")
     assert "2 tables not looked at: Spark is not installed here" in plain.call("doctor", exit_code=1)

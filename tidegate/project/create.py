@@ -61,6 +61,12 @@ DEPLOY = "deploy"
 NO_ENVIRONMENT, PROD_ENVIRONMENT = b'TIDEGATE_ENV: ""', b"TIDEGATE_ENV: prod"
 NO_VARIABLE, PROD_VARIABLE = b"TIDEGATE_ENV=\n", b"TIDEGATE_ENV=prod\n"
 
+OF_PARQUET = """\
+# The extra iceberg brings Spark 3.5 and Iceberg's runtime. The tables of this project are Parquet, as
+# default_format in tidegate.toml says: the extra spark in its place is enough, and takes Spark 4 too.
+"""
+"""What the requirements of a project say whose tables are Parquet."""
+
 NAME_LINE = b'name = "NAME"'
 RUN_LINE, SQL_LINE = b"run: programs.daily_sales\n", b"sql: programs/daily_sales.sql\n"
 FORMAT_LINE = b'default_format = "FORMAT"'
@@ -204,7 +210,8 @@ def _contents(requirement: str, iceberg: bool, name: str, empty: bool, sql: bool
     settings = contents["tidegate.toml"].replace(FORMAT_LINE, format.encode())
     contents["tidegate.toml"] = settings.replace(NAME_LINE, f"name = {shown}".encode())
     contents[SCHEMA_FILE] = schema_text().encode()
-    contents[REQUIREMENTS_FILE] = f"{requirement}\n".encode()
+    comment = "" if iceberg else OF_PARQUET
+    contents[REQUIREMENTS_FILE] = f"{comment}{requirement}\n".encode()
     return contents
 
 
@@ -225,11 +232,18 @@ def requirement(extras: Sequence[str] = (), installed: "Distribution | None" = N
     return f"{name}=={found.version}" if direct is None else f"{name} @ {_reference(json.loads(direct))}"
 
 
+def is_of_this_machine(requirement: str) -> bool:
+    """Return whether a requirement names a folder, a file or a repository that only this machine has."""
+    return re.search(r" @ (\w+\+)?file:", requirement) is not None
+
+
 def _reference(direct: dict[str, Any]) -> str:
     """Return the reference of a direct URL to exactly what was installed."""
     url, parts = str(direct["url"]), list[str]()
     vcs, archive = direct.get("vcs_info"), direct.get("archive_info") or {}
     if vcs is not None:
+        # The pip of Python 3.11 and 3.12 refuses a scheme that it does not know where no host follows.
+        url = re.sub("^file:///", "file://localhost/", url)
         url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
     hashes = archive.get("hashes") or dict([archive["hash"].split("=", 1)] if archive.get("hash") else [])
     parts += [f"{algorithm}={value}" for algorithm, value in sorted(hashes.items())][:1]

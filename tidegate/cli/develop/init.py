@@ -46,7 +46,7 @@ def init(
     ] = False,
 ) -> None:
     """Create a project folder: settings, an app with a scenario, a program, landed files, CI."""
-    from tidegate.project.create import REQUIREMENTS_FILE, create_project, requirement
+    from tidegate.project.create import REQUIREMENTS_FILE, create_project, is_of_this_machine, requirement
     from tidegate.spark_jobs.iceberg.catalog.runtime import runtime_jar
 
     if sql and (empty or beside):
@@ -65,11 +65,10 @@ def init(
     if not yes:
         _ask(folder)
     iceberg = runtime_jar() is not None
-    extras = ("iceberg" if iceberg else "spark", *(("postgres",) if production else ()))
-    wanted = requirement(extras)
+    wanted = requirement(("iceberg", *(("postgres",) if production else ())))
     for name in create_project(folder, wanted, iceberg, empty=empty, sql=sql, production=production):
         typer.echo(f"  {folder / name}")
-    if " @ file:" in wanted:
+    if is_of_this_machine(wanted):
         typer.echo(
             f"\n{REQUIREMENTS_FILE} names a folder or a file of this machine: it is installed from there."
             "\nFor a CI and images name there a version of an index, or a URL."

@@ -91,6 +91,22 @@ class Installed(Distribution):
             f"tidegate[iceberg,postgres] @ git+https://host/us/tidegate@{SHA}",
         ),
         (
+            {
+                "url": "file:///us/all",
+                "vcs_info": {"vcs": "git", "commit_id": SHA, "requested_revision": "main"},
+                "subdirectory": "python",
+            },
+            f"tidegate[iceberg,postgres] @ git+file://localhost/us/all@{SHA}#subdirectory=python",
+        ),
+        (
+            {"url": "https://host/t.zip", "archive_info": {"hash": "sha256=ab"}, "subdirectory": "python"},
+            "tidegate[iceberg,postgres] @ https://host/t.zip#sha256=ab&subdirectory=python",
+        ),
+        (
+            {"url": "https://host/t.zip", "archive_info": {}},
+            "tidegate[iceberg,postgres] @ https://host/t.zip",
+        ),
+        (
             {"url": "https://host/t.whl", "archive_info": {"hash": "sha256=ab", "hashes": {"sha256": "ab"}}},
             "tidegate[iceberg,postgres] @ https://host/t.whl#sha256=ab",
         ),
@@ -104,16 +120,28 @@ def test_it_requires_what_it_was_installed_from(direct: dict[str, Any] | None, l
     assert requirement(("iceberg", "postgres"), Installed(direct)) == line
 
 
-@pytest.mark.parametrize("url", ["file:///src", "https://host/t.whl"])
+GIT = {"vcs_info": {"vcs": "git", "commit_id": SHA}}
+
+
+@pytest.mark.parametrize(
+    ("direct", "reference", "is_here"),
+    [
+        ({"url": "file:///src", "dir_info": {}}, "file:///src", True),
+        ({"url": "file:///src"} | GIT, f"git+file://localhost/src@{SHA}", True),
+        ({"url": "https://host/t.whl", "archive_info": {}}, "https://host/t.whl", False),
+        ({"url": "https://host/us/tidegate"} | GIT, f"git+https://host/us/tidegate@{SHA}", False),
+    ],
+)
 def test_it_says_that_others_cannot_install_from_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direct: dict[str, Any], reference: str, is_here: bool
 ) -> None:
-    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed({"url": url, "dir_info": {}}))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed(direct))
 
     said = run("init", str(tmp_path / "shop"), "--production").output
 
-    assert f"tidegate[iceberg,postgres] @ {url}\n" == (tmp_path / "shop/requirements.txt").read_text()
-    assert ("requirements.txt names a folder or a file of this machine" in said) == (url == "file:///src")
+    wanted = (tmp_path / "shop/requirements.txt").read_text()
+    assert wanted.endswith(f"tidegate[iceberg,postgres] @ {reference}\n")
+    assert ("requirements.txt names a folder or a file of this machine" in said) == is_here
 
 
 def test_it_has_every_file_of_the_folder_deploy_for_an_environment_of_its_own(shop: Path) -> None:
