@@ -1,5 +1,6 @@
 """What is staged without a table: its list, its folder, and sequences of versions that staged in tables."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.catalog.table_files import TableFiles
 from tidegate.spark_jobs.iceberg.output import DISTRIBUTION, SESSION_DISTRIBUTION, StagedIceberg, table_name
 from tidegate.spark_jobs.iceberg.staging.files import FOLDER, LISTED, StagingFolder, staging_folder
 from tidegate.spark_jobs.iceberg.staging.names import staging_name
@@ -151,3 +153,41 @@ def test_a_process_that_was_taken_for_dead_removes_what_it_writes_later(
     assert house.data_files() == house.live_files()
     assert house.rows(ref) == [(D22, 1, "kept")]
     assert not list(Path(str(house.table().location()).removeprefix("file:")).glob(f"data/{FOLDER}/*"))
+
+
+def test_files_of_this_machine_are_seen_as_hadoop_sees_them(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a %20b"
+    (folder / "below").mkdir(parents=True)
+    for name, size in {"x=%3A": 1, "y z": 2, ".y z.crc": 3, "below/deep": 4, "below/.deep.crc": 5}.items():
+        (folder / name).write_bytes(b"-" * size)
+    (tmp_path / "link").symlink_to(folder)
+    (folder / "linked").symlink_to(folder / "below")
+    files, name = catalog_of(house.spark).files, re.compile(r"[a-z].*")
+
+    def seen(scheme: str, path: str) -> tuple[object, ...]:
+        place = f"{scheme}{path}"
+        return (
+            sorted(files.entries_in(place, name)),
+            sorted((one, size) for one, size in files.sizes_in(place).items() if one.startswith(("x", "y"))),
+            files.count_below(place),
+            files.exists(place),
+        )
+
+    places = [
+        ("", str(folder)),
+        ("file:", str(folder)),
+        ("file://", f"{tmp_path}/link"),
+        ("", f"{folder}/no"),
+    ]
+    here = [seen(*place) for place in places]
+    with monkeypatch.context() as patch:
+        patch.setattr(TableFiles, "_local", lambda *_: None)
+        by_hadoop = [seen(*place) for place in places]
+    assert here == by_hadoop
+    assert here[0][1:] == ([("x=%3A", 1), ("y z", 2)], 4, True) and here[3] == ([], [], 0, False)
+
+    files.delete(f"file:{folder}/y z")
+    files.delete(f"{folder}/linked")
+    assert sorted(path.name for path in folder.rglob("*")) == [".deep.crc", "below", "deep", "x=%3A"]

@@ -168,9 +168,9 @@ def stage(
             of a merge have the same keys.
     """
     catalog, name = catalog_of(frame.sparkSession), table_name(ref)
-    dimensions, state = ref.dimensions(), state or table_state(frame.sparkSession, ref)
+    dimensions, known = ref.dimensions(), known_table(catalog, name)
+    state = state or _state_of(known.table)
     frame = with_partition_columns(frame, ref, keys)
-    known = known_table(catalog, name)
     frame = _fitting(catalog, ref, keys, frame, known)
     target = write_target(catalog, name, known, frame.schema, dimensions)
     frame = by_partition(frame, dimensions, keys, rebalance=_moves_no_rows(frame, target.table))
@@ -285,7 +285,10 @@ def _is_of(attempt: str, name: str) -> bool:
 
 def table_state(spark: SparkSession, ref: DatasetRef) -> TableState:
     """Return the current state of a dataset's table."""
-    table = catalog_of(spark).table(table_name(ref))
+    return _state_of(catalog_of(spark).table(table_name(ref)))
+
+
+def _state_of(table: Any | None) -> TableState:
     if table is None:
         return TableState()
     log, snapshot = log_of(table), table.currentSnapshot()

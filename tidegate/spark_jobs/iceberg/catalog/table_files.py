@@ -1,23 +1,31 @@
-"""The files and folders of Iceberg tables: through Hadoop, or through the FileIO of a table.
+"""The files and folders of Iceberg tables: by Python, through Hadoop, or through the FileIO of a table.
 
-A store that Hadoop may not support is asked through the FileIO, if that lists by prefixes.
+A store that Hadoop may not support is asked through the FileIO, if that lists by prefixes. Files of this
+machine are mostly looked at without the JVM: each question to it costs a small publish a hundredth of its
+time, and Hadoop starts a `chmod` for each local file that it writes, and for its checksum.
 """
 
+import os
 import re
 import uuid
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from tidegate.spark_jobs.files.filesystem import LocalFiles, make_folders
+from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.java.elements import BETWEEN, Elements, Method, MethodOf
 from tidegate.spark_jobs.java.jvm import java_classes
 
 HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
+_CHECKSUM = re.compile(r"\..+\.crc")
+"""The name of a file that Hadoop writes beside each local one, and does not list."""
 
 
 class TableFiles:
@@ -26,6 +34,8 @@ class TableFiles:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._java: Any = java_classes(spark)
+        self._here = LocalFiles()
+        self._is_local: dict[str, bool] = {}
 
     def below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
         """Return all files below a folder; none for a folder that does not exist.
@@ -63,6 +73,9 @@ class TableFiles:
             name: of names without commas.
             io: see `below`; it lists files only.
         """
+        here = self._local(folder, io)
+        if here is not None:
+            return tuple(found for found in _names_in(here) if name.fullmatch(found))
         if self.has_prefixes(io):
             return tuple(file for file in self.sizes_in(folder, io) if name.fullmatch(file))
         with java_failures(f"list {folder}"):
@@ -77,6 +90,9 @@ class TableFiles:
 
     def exists(self, path: str) -> bool:
         """Return whether a file or folder exists, as Hadoop sees it."""
+        here = self._local(path)
+        if here is not None:
+            return Path(here).exists()
         with java_failures(f"look for {path}"):
             where, system = self.hadoop(path)
             return bool(system.exists(where))
@@ -87,6 +103,9 @@ class TableFiles:
         Args:
             io: see `below`.
         """
+        here = self._local(folder, io)
+        if here is not None:
+            return {one.name: one.size for one in self._here.list(here) if not one.is_folder}
         with java_failures(f"list {folder}"):
             if self.has_prefixes(io):
                 listed = self._infos_by_prefix(folder, io)
@@ -98,6 +117,10 @@ class TableFiles:
 
     def count_below(self, folder: str, io: Any | None = None) -> int:
         """Return the number of files that `below` returns."""
+        here = self._local(folder, io)
+        if here is not None:
+            walked = os.walk(here, followlinks=True)
+            return sum(not _CHECKSUM.fullmatch(name) for _, _, names in walked for name in names)
         if self.has_prefixes(io):
             return len(self.below(folder, io))
         with java_failures(f"count {folder}"):
@@ -105,10 +128,15 @@ class TableFiles:
             return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
 
     def lengths(self, locations: Sequence[str], io: Any) -> dict[str, int]:
-        """Return the length of each file in bytes; none at all if that of one is unknown."""
-        elements = Elements(self._spark)
+        """Return the length of each file in bytes; perhaps none at all if that of one is unknown."""
         if not locations:
             return {}
+        if self._local(locations[0], io) is not None:
+            here = [self._local(location) for location in locations]
+            if None not in here:
+                sizes = (_size(one) for one in here if one is not None)
+                return {one: size for one, size in zip(locations, sizes, strict=True) if size is not None}
+        elements = Elements(self._spark)
         strings = self._java.org.apache.commons.lang3.StringUtils
         asked = elements.listed(strings.splitPreserveAllTokens(BETWEEN.join(locations), BETWEEN))
         opened = MethodOf(io, Method("org.apache.iceberg.io.FileIO", "newInputFile", ("java.lang.String",)))
@@ -125,6 +153,13 @@ class TableFiles:
         Args:
             io: see `below`.
         """
+        here = self._local(path, io)
+        if here is not None:
+            self._here.delete(here)
+            # Where Hadoop has written the file.
+            folder, _, name = here.rpartition("/")
+            self._here.delete(f"{folder}/.{name}.crc")
+            return
         with java_failures(f"delete {path}"):
             if self.has_prefixes(io):
                 # With the slash, because on an object store "_1" is also a prefix of "_10".
@@ -133,6 +168,26 @@ class TableFiles:
                 return
             where, system = self.hadoop(path)
             system.delete(where, True)
+
+    def write(self, path: str, text: str, io: Any) -> None:
+        """Write a small file, replacing one that exists."""
+        here = self._local(path, io)
+        with java_failures(f"create {path}"):
+            if here is not None:
+                make_folders(Path(here).parent)
+                Path(here).write_text(text, encoding="utf-8")
+                return
+            stream = io.newOutputFile(path).createOrOverwrite()
+            stream.write(text.encode())
+            stream.close()
+
+    def output(self, path: str, io: Any) -> Any:
+        """Return Iceberg's OutputFile of a new file, which can be read by `io`."""
+        if scheme_of(path) == "" and self._local(path, io) is not None:
+            # With a scheme, Iceberg would leave it out of the location that it says afterwards.
+            make_folders(Path(path).parent)
+            return self._java.org.apache.iceberg.Files.localOutput(path)
+        return io.newOutputFile(path)
 
     def first_line(self, path: str) -> str | None:
         """Return the first line of a small file of Hadoop; None if it is missing, empty or damaged."""
@@ -183,6 +238,21 @@ class TableFiles:
             raise
         return tuple(found)
 
+    def _local(self, path: str, io: Any | None = None) -> str | None:
+        """Return the path of a file or folder on this machine; None if only the JVM reaches it.
+
+        Args:
+            io: see `below`.
+        """
+        scheme = scheme_of(path)
+        if scheme not in ("", "file") or (io is not None and io.getClass().getName() != HADOOP_IO):
+            return None
+        if scheme not in self._is_local:
+            with java_failures(f"look for {path}"):
+                _, system = self.hadoop(path)
+                self._is_local[scheme] = system.getScheme() == "file"
+        return _path_here(path) if self._is_local[scheme] else None
+
     def hadoop(self, path: str) -> tuple[Any, Any]:
         """Return Hadoop's path and file system of a path."""
         where = self._path(path)
@@ -200,3 +270,27 @@ class TableFiles:
     @cached_property
     def _path(self) -> Any:
         return self._java.org.apache.hadoop.fs.Path
+
+
+def _path_here(place: str) -> str | None:
+    """Return the path of a place without a scheme or of a file: URL, as Hadoop understands it."""
+    path = place.partition(":")[2] if scheme_of(place) else place
+    if not path.startswith("/") or (path.startswith("//") and not path.startswith("///")):
+        # Relative, or with the name of a host.
+        return None
+    # Hadoop takes the rest as it is: "%20" is a part of a name.
+    return f"/{path.lstrip('/')}"
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return [entry.name for entry in Path(folder).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _size(file: str) -> int | None:
+    try:
+        return Path(file).stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -93,11 +93,8 @@ class StagingFolder:
 
     def begin(self, name: str, io: Any) -> None:
         """Note that files are going to be staged under a name."""
-        with java_failures(f"create {self.place(name)}"):
-            note = io.newOutputFile(self.place(name)).createOrOverwrite()
-            # Not every store keeps a file without content.
-            note.write(name.encode())
-            note.close()
+        # Not every store keeps a file without content.
+        self._catalog.files.write(self.place(name), name, io)
 
     def save(self, name: str, files: Any, spec: Any, io: Any) -> str:
         """Write the list of the files that were staged under a name, and return it; see `read_manifest`.
@@ -109,7 +106,7 @@ class StagingFolder:
         with java_failures(f"write {self.place(name)}{LISTED}"):
             # The id of the snapshot is that of the commit that adds the files, which there is not yet.
             number = self._catalog.java.java.lang.Long.valueOf(0)
-            place = io.newOutputFile(f"{self.place(name)}{LISTED}")
+            place = self._catalog.files.output(f"{self.place(name)}{LISTED}", io)
             writer = api.ManifestFiles.write(2, spec, place, number)
             writer.addAll(files)
             writer.close()
