@@ -55,7 +55,8 @@ def test_help_lists_every_command_and_imports_none() -> None:
     shown = run(program=program)
     listing, _, loaded = shown.stdout.rstrip().rpartition("\n")
     assert all(f" {name} " in listing for name in COMMANDS)
-    assert loaded == "['tidegate.cli.commands', 'tidegate.cli.terminal', 'tidegate.cli.main']"
+    names = ("commands", "plain_values", "terminal", "main")
+    assert loaded == str([f"tidegate.cli.{name}" for name in names])
 
 
 def test_help_shows_each_command_in_its_group() -> None:

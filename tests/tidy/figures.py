@@ -61,7 +61,8 @@ NO_CODE = (
 LOADED = """
 import atexit, sys
 def show():
-    print(*sorted(name for name in sys.modules if name.partition(".")[0] == "tidegate"), file=sys.stderr)
+    counted = ("tidegate", "pydantic")
+    print(*sorted(name for name in sys.modules if name.partition(".")[0] in counted), file=sys.stderr)
 atexit.register(show)
 from tidegate.cli.main import main
 main()
@@ -147,7 +148,7 @@ def store_methods() -> dict[str, tuple[int, int]]:
 
 
 def modules_of(command: tuple[str, ...], project: Path) -> tuple[str, ...]:
-    """The modules of the product that are loaded when a command ends.
+    """The modules of the product, and of pydantic, that are loaded when a command ends.
 
     Raises:
         RuntimeError: the command fails.

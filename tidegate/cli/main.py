@@ -19,6 +19,7 @@ import typer.core
 import typer.main
 
 from tidegate.cli.commands import COMMANDS, GROUPS
+from tidegate.cli.plain_values import take_plain_values
 from tidegate.cli.terminal import clean_commands, cleaned_output, own_colours, without_line_ends
 from tidegate.domain.error import UserError, WrongUsage
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
@@ -35,6 +36,9 @@ COMPLETION_VARIABLE = "_TIDEGATE_COMPLETE"
 
 EXIT_USAGE = 64
 """EX_USAGE of sysexits.h."""
+
+
+take_plain_values()
 
 
 @lru_cache(maxsize=len(COMMANDS))

@@ -34,10 +34,6 @@ from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.engine_rows import record
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.spark_jobs.commit.lease import LEASE, RENEWALS_PER_LEASE
-from tidegate.spark_jobs.commit.process import ProcessState, shown, state_of
-from tidegate.spark_jobs.commit.recovery import is_blocked
-from tidegate.spark_jobs.commit.sequence import is_watermark_resource
 
 
 def with_blocked(explanation: Explanation, store: Store, reader: EngineReader) -> Explanation:
@@ -61,6 +57,8 @@ def _written(explanation: Explanation, reader: EngineReader) -> tuple[str, ...]:
 
 
 def _remedy(commits: SqlCommitStepStore, commit: str, dataset: str) -> str:
+    from tidegate.spark_jobs.commit.sequence import is_watermark_resource
+
     remedy = f"tidegate commits show {commit}, then recover or abandon it"
     try:
         written: list[str] = json.loads(commits.get(commit) or "{}").get("datasets", [])
@@ -73,6 +71,11 @@ def _remedy(commits: SqlCommitStepStore, commit: str, dataset: str) -> str:
 
 def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[BlockedDataset, ...]:
     found = [(commit, commits.recovery_state(commit)) for commit in commits.list_unfinished(dataset)]
+    if not found:
+        return ()
+    # What runs do is loaded where a run has left something: the other answers have no part of it.
+    from tidegate.spark_jobs.commit.recovery import is_blocked
+
     return tuple(
         BlockedDataset(
             dataset=dataset,
@@ -85,8 +88,8 @@ def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[BlockedDataset,
     )
 
 
-SILENT = LEASE / RENEWALS_PER_LEASE + timedelta(seconds=20)
-"""A living process renews its lease sooner, even on a busy machine."""
+BUSY = timedelta(seconds=20)
+"""By so much a living process on a busy machine renews its lease late."""
 
 AT_THE_NEXT_LOOK = "a dispatcher releases it within 30 s; if the scheduler does not run, start it"
 
@@ -104,11 +107,15 @@ def with_dead(explanation: Explanation, reader: EngineReader, now: datetime) -> 
 
 def _dead(resource: str | None, run: Run, owner: RunOwner, now: datetime) -> DeadHolder | None:
     """Return what is wrong with the process of a run; None if it is well."""
+    from tidegate.spark_jobs.commit.lease import LEASE, RENEWALS_PER_LEASE
+    from tidegate.spark_jobs.commit.process import ProcessState, shown, state_of
+
     since = owner.until - LEASE
+    silent = LEASE / RENEWALS_PER_LEASE + BUSY
     match state_of(owner.process):
         case ProcessState.ENDED:
             state, freed = "has ended", AT_THE_NEXT_LOOK
-        case _ if now < since + SILENT:
+        case _ if now < since + silent:
             return None
         case ProcessState.ALIVE:
             state = "is alive and does not renew its lease: it, or its Spark, hangs"

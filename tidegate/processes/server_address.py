@@ -6,8 +6,6 @@ believed.
 
 import json
 import os
-import urllib.error
-import urllib.request
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +57,10 @@ def forget_address(project: Path, address: str) -> None:
 
 def asked(address: str) -> dict[str, Any] | None:
     """Return what the server says of itself (`/readyz`); None if it does not answer."""
+    # HTTP is loaded by who asks: `why` only looks up the address.
+    import urllib.error
+    import urllib.request
+
     try:
         with urllib.request.urlopen(f"{address}/readyz", timeout=ASK_SECONDS) as answer:
             return _object(answer.read())
