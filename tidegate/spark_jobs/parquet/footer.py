@@ -3,8 +3,9 @@
     row groups … | records in Thrift's compact form | their length, 4 bytes | PAR1
 
 A small publish spent a tenth of its time on the same question to the JVM, which has to load and compile what
-answers it. A record is a dictionary here, by the numbers of its fields. What cannot be read is None: then
-Parquet's own library is asked, which says what is wrong.
+answers it. `pyarrow` reads footers as well, and programs run without it: only the example requires it. A
+record is a dictionary here, by the numbers of its fields. What cannot be read is None: then Parquet's own
+library is asked, which says what is wrong.
 """
 
 from collections.abc import Sequence
