@@ -131,6 +131,7 @@ class Composed:
         workspace = project / "deploy" / "workspace.production.yaml"
         workspace.write_text(self._placed(workspace.read_text()))
         self._databases: list[str] = [each["content"] for each in content["configs"].values()]
+        self._check: list[str] = content["services"]["postgres"]["healthcheck"]["test"]
         self.services: dict[str, Service] = {}
         for name, declared in content["services"].items():
             if name != "postgres":
@@ -146,6 +147,7 @@ class Composed:
     @contextmanager
     def up(self) -> Iterator["Composed"]:
         """Start the services in the order of the file: the database, the deployment, all others."""
+        self.until(lambda: self.has_database, "the database is healthy")
         for text in ("CREATE DATABASE tidegate;", *self._databases):
             self._server.psql(text)
         try:
@@ -162,7 +164,25 @@ class Composed:
 
     def restart_postgres(self) -> None:
         """End the database at once, and start it again."""
+        control(self._server, "stop")
+        self.until(lambda: not self.has_database, "its health check fails")
+        # Starts it with the options that it had.
         control(self._server, "restart")
+        self.until(lambda: self.has_database, "the database is healthy again")
+
+    @property
+    def has_database(self) -> bool:
+        """Whether the health check of the database passes; its address is a socket here."""
+        kind, program, *arguments = self._check
+        assert kind == "CMD"
+        command = [str(self._server.bin_path / program)]
+        command += [self._socket if each == HOST else each for each in arguments]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+    @property
+    def _socket(self) -> str:
+        """The folder of the database's socket."""
+        return str(self._server.get_uri().partition("host=")[2])
 
     def until(self, holds: Callable[[], object], what: str) -> None:
         """Wait until something holds; what has ended is started again meanwhile."""
@@ -180,7 +200,7 @@ class Composed:
 
     def _placed(self, text: str) -> str:
         """Return a text of the file with places of this machine for those of containers."""
-        socket = shlex.quote(str(self._server.get_uri().partition("host=")[2]))
+        socket = shlex.quote(self._socket)
         text = DATABASE.sub(rf"postgresql+psycopg2://postgres:@/\1?host={socket}", text)
         text = text.replace("TIDEGATE_CODE_SERVER: code", f"TIDEGATE_CODE_SERVER: {HOST}")
         for port, own in self.port.items():
