@@ -32,6 +32,8 @@ from tidegate.spark_jobs.session.executor_code import program_properties
 from tidegate.spark_jobs.session.session import NO_PROPERTIES, SparkSettings, program_conf, session
 
 WAIT_SECONDS = longer(300)
+DRIVER_SECONDS = 3 * WAIT_SECONDS
+"""How long a driver may take: it waits for its executors as long as others wait for its tasks."""
 DAYS = ("2013-12-22", "2013-12-23")
 ROWS = 400
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))

@@ -14,7 +14,7 @@ from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from tests.crashes.processes import end, fork, in_child
-from tests.spark_jobs.cluster.shop import FILES, Shop, kill_driver
+from tests.spark_jobs.cluster.shop import DRIVER_SECONDS, FILES, Shop, kill_driver
 from tests.spark_jobs.cluster.standalone import Standalone, standalone
 from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference
@@ -23,7 +23,7 @@ from tidegate.spark_jobs.errors import ClusterRefused
 from tidegate.spark_jobs.session.executors import check_executors, link_of
 
 # A cluster of three JVMs, and one for each driver with its executors.
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_a_driver_is_killed_while_executors_write_and_the_next_one_publishes_wha
     tmp_path: Path, cluster: Standalone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = Shop(tmp_path, cluster)
-    driver = fork(lambda: shop.price("ice", wait=True))
+    driver = fork(lambda: shop.price("ice", wait=True), DRIVER_SECONDS)
     shop.wait_for_writers()
     kill_driver(driver)
     (shop.flags / "go on").touch()
@@ -104,7 +104,7 @@ def test_a_worker_is_killed_while_it_writes_and_the_flights_go_from_landing_to_r
         for table in ("clean_flights", "clean_weather", "delays_by_weather", "carrier_report"):
             assert sorted(project.tuples(table), key=repr) == sorted(getattr(expected, table)(), key=repr)
 
-    driver = fork(work)
+    driver = fork(work, DRIVER_SECONDS)
     cluster.kill_worker(shop.wait_for_writers())
     cluster.start_worker()
     assert end(driver) == 0

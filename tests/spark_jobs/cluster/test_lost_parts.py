@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from tests.crashes.processes import end, fork, in_child
-from tests.spark_jobs.cluster.shop import Shop, kill_driver
+from tests.spark_jobs.cluster.shop import DRIVER_SECONDS, Shop, kill_driver
 from tests.spark_jobs.cluster.standalone import Standalone, standalone
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.spark_jobs.errors import ClusterRefused
 from tidegate.spark_jobs.session.executor_wait import LIMIT
 
 # Each test has drivers of its own, and the kill tests dozens of them: only a soak runs them.
-pytestmark = [pytest.mark.spark, pytest.mark.soak]
+pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(3600)]
 
 CRASH_TABLE = "tests/spark_jobs/crash_table/test_crash_table.py"
 KILLS = "tests/spark_jobs/iceberg/test_crash.py"
@@ -37,7 +37,7 @@ def cluster(tmp_path: Path) -> Iterator[Standalone]:
 @pytest.mark.iceberg
 def test_a_master_that_is_killed_comes_back_and_the_run_goes_on(tmp_path: Path, cluster: Standalone) -> None:
     shop = Shop(tmp_path, cluster, cores=2)
-    driver = fork(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True)))
+    driver = fork(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True)), DRIVER_SECONDS)
     shop.wait_for_writers()
     cluster.kill_master()
     cluster.start_master()
@@ -53,7 +53,9 @@ def test_a_master_that_is_killed_comes_back_and_the_run_goes_on(tmp_path: Path, 
 @pytest.mark.iceberg
 def test_rows_of_a_shuffle_that_is_lost_are_computed_again(tmp_path: Path, cluster: Standalone) -> None:
     shop = Shop(tmp_path, cluster, cores=2)
-    driver = fork(lambda: shop.equals_pandas("ice", shop.price("ice", wait=True, shuffle=True)))
+    driver = fork(
+        lambda: shop.equals_pandas("ice", shop.price("ice", wait=True, shuffle=True)), DRIVER_SECONDS
+    )
     writes = shop.wait_for_writers()
     # What it has of the shuffle goes with it: half of what the tasks read that have not begun.
     cluster.kill_worker(1 - writes)
@@ -64,7 +66,7 @@ def test_rows_of_a_shuffle_that_is_lost_are_computed_again(tmp_path: Path, clust
 
 def test_a_driver_of_parquet_is_killed_while_executors_write(tmp_path: Path, cluster: Standalone) -> None:
     shop = Shop(tmp_path, cluster)
-    driver = fork(lambda: shop.price("plain", wait=True))
+    driver = fork(lambda: shop.price("plain", wait=True), DRIVER_SECONDS)
     shop.wait_for_writers()
     kill_driver(driver)
     (shop.flags / "go on").touch()
@@ -90,7 +92,7 @@ def test_a_run_fails_where_the_cluster_gives_no_executor_and_says_so(
         )
 
     assert in_child(begins_without) == 0
-    driver = fork(loses_all)
+    driver = fork(loses_all, DRIVER_SECONDS)
     shop.wait_for_writers()
     for number in range(2):
         cluster.kill_worker(number)
@@ -100,7 +102,6 @@ def test_a_run_fails_where_the_cluster_gives_no_executor_and_says_so(
     assert in_child(lambda: shop.equals_pandas("plain", shop.price("plain", wait=True))) == 0
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("tests", "which", "effort"),
     [(CRASH_TABLE, "parquet", WHOLE), pytest.param(KILLS, "", "1", marks=pytest.mark.iceberg)],
