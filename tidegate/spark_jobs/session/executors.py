@@ -109,18 +109,20 @@ def _refusal(text: str, version: str, master: str) -> ClusterRefused:
     if python is not None:
         return _other_python(".".join(re.findall(r"\d+", python[1])), master)
     if classes is not None:
-        return _other_spark(f"another Spark ({classes[0][:200]})", version, master)
+        return _other_spark("", version, master, why=classes[0][:200])
     return ClusterRefused(
         f"no task runs on {master}: {(innermost_cause(text) or text.strip().splitlines()[0])[:300]}",
         "look at the logs of its executors; `tidegate docs spark` says what they need",
     )
 
 
-def _other_spark(there: str, here: str, master: str) -> ClusterRefused:
+def _other_spark(there: str, here: str, master: str, *, why: str = "") -> ClusterRefused:
+    """Return the refusal of another Spark: its version, or `why` tasks show that it is another one."""
+    named = f"Spark {there}" if there else f"another Spark ({why})"
     return ClusterRefused(
-        f"the executors of {master} have Spark {there}, and the driver has Spark {here}",
+        f"the executors of {master} have {named}, and the driver has Spark {here}",
         f'install "pyspark=={there}" for the runs, or take executors of Spark {_minor(here)}'
-        if re.fullmatch(r"[\d.]+", there)
+        if there
         else f"take executors of Spark {_minor(here)}, or install their version of pyspark for the runs",
     )
 
