@@ -1,7 +1,6 @@
 """The op of a program: who may run, with what, and what is reported as materialised."""
 
-from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +11,6 @@ from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.deployed.location import Location
-from tidegate.dagster_defs.run import program_op
 from tidegate.domain.launch_input import Fired, UpstreamRun
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
@@ -33,11 +31,10 @@ class Runner:
         self.calls: list[tuple[str, str, Params]] = []
         self.error: Exception | None = None
         self.errors: list[Exception] = []
-        self.sessions = 0
 
     def __call__(
         self,
-        spark: Callable[[], object],
+        spark: object,
         warehouse: object,
         commits: object,
         *,
@@ -52,8 +49,6 @@ class Runner:
         judged: object,
     ) -> tuple[PublishedPartition, ...]:
         self.calls.append((program.name, commit, params))
-        for _ in range(self.sessions):
-            spark()
         if self.errors:
             raise self.errors.pop(0)
         if self.error is not None:
@@ -144,26 +139,6 @@ def materialised(result: ExecuteInProcessResult) -> list[tuple[str, str | None, 
             assert facts.get("dagster/partition_row_count") == (rows if materialization.partition else None)
             found.append((materialization.asset_key.path[-1], materialization.partition, rows and rows.value))
     return found
-
-
-def test_the_log_of_a_run_links_to_each_application_of_spark_once(
-    location: Location,
-    store: ReferenceStore,
-    instance: DagsterInstance,
-    runner: Runner,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    links = ["http://driver:4040", "http://driver:4041"]
-    first, second = (SimpleNamespace(sparkContext=SimpleNamespace(uiWebUrl=link)) for link in links)
-    started = iter([first, first, second])
-    monkeypatch.setattr(program_op, "session", lambda _settings: next(started))
-    runner.sessions = 3
-
-    result = execute(location, instance, "clean", partition="2023-03-09")
-
-    assert result.success
-    said = [entry.message for entry in instance.all_logs(result.run_id)]
-    assert [each for each in said if each.startswith("Spark: ")] == [f"Spark: {link}" for link in links]
 
 
 def test_the_run_of_a_job_claims_it_and_does_what_was_decided(

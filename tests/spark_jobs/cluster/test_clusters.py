@@ -20,6 +20,7 @@ from tests.spark_jobs.flights.app import FlightsProject
 from tests.spark_jobs.flights.reference import Reference
 from tests.tiers import has_iceberg
 from tidegate.spark_jobs.errors import ClusterRefused
+from tidegate.spark_jobs.session import session as sessions
 from tidegate.spark_jobs.session.executors import check_executors, link_of
 
 # A cluster of three JVMs, and one for each driver with its executors.
@@ -86,13 +87,21 @@ FLIGHTS = ("clean_weather", "clean_flights", "delays_by_weather", "refresh_refer
 
 
 def test_a_worker_is_killed_while_it_writes_and_the_flights_go_from_landing_to_report_without_it(
-    tmp_path: Path, cluster: Standalone
+    tmp_path: Path, cluster: Standalone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop = Shop(tmp_path, cluster, cores=2)
+    asked: list[str] = []
+
+    def check(spark: SparkSession, master: str) -> None:
+        asked.append(master)
+        check_executors(spark, master)
+
+    monkeypatch.setattr(sessions, "check_executors", check)
 
     def work() -> None:
         spark = shop.price("plain", wait=True)
         shop.equals_pandas("plain", spark)
+        assert asked == [cluster.master], "once a session"
         if not has_iceberg():
             return
         project = FlightsProject(tmp_path / "flights", spark)
