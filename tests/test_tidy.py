@@ -335,7 +335,7 @@ def test_words_of_the_dialect_are_caught(text: str, caught: str) -> None:
 
 def test_comments_are_those_that_python_itself_finds() -> None:
     text = Path(__file__).read_text("utf-8") + (
-        "x = '# a' + \"# b\" + r'\\'  # one\n"
+        "x = '# a' + \"# b\" + r'\\\\'  # one\n"
         "y = '''\n# c ' \\''' # d''' + \"it's\"  # it's \"two\"\n"
         'z = f"{x!r} # \\" e"\n#three\n'
     )

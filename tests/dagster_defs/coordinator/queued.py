@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
@@ -22,6 +22,27 @@ from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
 PLACES = 2
 
 
+class Launcher(MockedRunLauncher):
+    """It notes what it is to launch, and launches all but the runs of others alone.
+
+    Not methods that a test gives to Dagster's class: Python remembers of a class that it fits a protocol.
+    """
+
+    others: ClassVar[set[str]] = set()
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.noted: list[DagsterRunStatus] = []
+
+    def note_launch(self, run: DagsterRun) -> None:
+        found = self._instance.get_run_by_id(run.run_id)
+        assert found is not None
+        self.noted.append(found.status)
+
+    def launches_alone(self, run: DagsterRun) -> bool:
+        return run.run_id not in self.others
+
+
 @dataclass
 class Queue:
     """An instance with our coordinator, and a launcher of Dagster's that only notes what it launches."""
@@ -32,8 +53,11 @@ class Queue:
     @property
     def launched(self) -> list[str]:
         """The runs that were launched, in order."""
-        launcher = cast(MockedRunLauncher, self.instance.run_launcher)
-        return [run.run_id for run in launcher.queue()]
+        return [run.run_id for run in self.launcher.queue()]
+
+    @property
+    def launcher(self) -> Launcher:
+        return cast(Launcher, self.instance.run_launcher)
 
     def created(self, **fields: Any) -> DagsterRun:
         repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("here"), "all")
@@ -83,7 +107,7 @@ def queue_in(folder: Path, config: dict[str, Any], **settings: Any) -> Iterator[
     coordinator = {"module": "tidegate.dagster_defs.coordinator", "class": "LaunchingCoordinator"}
     overrides = {
         "run_coordinator": {**coordinator, "config": {"max_concurrent_runs": PLACES, **config}},
-        "run_launcher": {"module": "dagster._core.test_utils", "class": "MockedRunLauncher"},
+        "run_launcher": {"module": __name__, "class": "Launcher"},
         **settings,
     }
     with (

@@ -3,12 +3,11 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from dagster import DagsterRun, DagsterRunStatus
+from dagster import DagsterRunStatus
 from dagster._core.storage.dagster_run import RunOpConcurrency
-from dagster._core.test_utils import MockedRunLauncher
 from dagster._daemon.controller import create_daemon_of_type
 
 from tests.dagster_defs.conftest import KEPT, in_postgres, kept_storage
@@ -99,7 +98,7 @@ def test_a_code_server_that_is_away_fails_the_run_or_leaves_it_to_the_daemon(
 ) -> None:
     with queue_in(home, {"max_user_code_failure_retries": retries}, **KEPT) as queue:
         run = queue.created()
-        launcher = cast(MockedRunLauncher, queue.instance.run_launcher)
+        launcher = queue.launcher
         launcher.bad_user_code_run_ids = {run.run_id}
         if retries:
             assert queue.submit(run) is QUEUED
@@ -127,18 +126,10 @@ def test_submitters_at_once_neither_launch_twice_nor_exceed_the_limit(
         assert len(queue.launched) == len(set(queue.launched)) == PLACES
 
 
-def test_who_launches_a_run_is_noted_before_it_starts(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_launches_a_run_is_noted_before_it_starts(queue: Queue) -> None:
     """A process that is killed after STARTING leaves a run that is found dead by the note."""
-    noted: list[DagsterRunStatus] = []
-
-    def note(launcher: MockedRunLauncher, run: DagsterRun) -> None:
-        found = queue.instance.get_run_by_id(run.run_id)
-        assert found is not None
-        noted.append(found.status)
-
-    monkeypatch.setattr(MockedRunLauncher, "note_launch", note, raising=False)
     assert [queue.submit_new() for _ in range(3)] == [STARTING, STARTING, QUEUED]
-    assert noted == [DagsterRunStatus.NOT_STARTED] * 2
+    assert queue.launcher.noted == [DagsterRunStatus.NOT_STARTED] * 2
 
 
 @pytest.mark.parametrize("kind", ["sqlite", POSTGRES])

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from dagster import DagsterRun, DagsterRunStatus
 from dagster._core.storage.dagster_run import RunOpConcurrency
-from dagster._core.test_utils import MockedRunLauncher
 
 from tests.dagster_defs.conftest import KEPT, in_postgres, kept_storage
-from tests.dagster_defs.coordinator.queued import PLACES, Queue, queue_in
+from tests.dagster_defs.coordinator.queued import PLACES, Launcher, Queue, queue_in
 from tests.databases import POSTGRES
 from tidegate.dagster_defs.coordinator.coordinator import submitters_turn
 from tidegate.dagster_defs.deployed.tags import DAGSTER_PRIORITY
@@ -23,15 +22,11 @@ QUEUED, STARTING, FAILED = DagsterRunStatus.QUEUED, DagsterRunStatus.STARTING, D
 NOW, LATER = timedelta(0), timedelta(minutes=1)
 
 
-@pytest.fixture(autouse=True)
-def launches_alone(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """A launcher that needs no code server, but for the runs whose ids a test adds."""
-    others = set[str]()
-    monkeypatch.setattr(MockedRunLauncher, "note_launch", lambda _self, _run: None, raising=False)
-    monkeypatch.setattr(
-        MockedRunLauncher, "launches_alone", lambda _self, run: run.run_id not in others, raising=False
-    )
-    return others
+@pytest.fixture
+def others() -> Iterator[set[str]]:
+    """Runs that only the server of their code location launches."""
+    yield Launcher.others
+    Launcher.others.clear()
 
 
 @pytest.fixture(params=["sqlite", POSTGRES])
@@ -122,16 +117,16 @@ def test_the_turn_of_the_daemon_is_over_before_it_launches(
     full: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A launch may start a server, or wait for one of others; the others decide meanwhile."""
-    launch, free = MockedRunLauncher.launch_run, list[bool]()
+    launch, free = Launcher.launch_run, list[bool]()
 
-    def look(launcher: MockedRunLauncher, context: Any) -> None:
+    def look(launcher: Launcher, context: Any) -> None:
         with submitters_turn(full.instance) as turn:
             free.append(turn)
         launch(launcher, context)
 
     _queued(full, "0")
     full.end(full.launched[0])
-    monkeypatch.setattr(MockedRunLauncher, "launch_run", look)
+    monkeypatch.setattr(Launcher, "launch_run", look)
     full.dequeue()
     assert free == [True]
 
@@ -150,7 +145,7 @@ def test_the_configuration_may_leave_all_to_the_daemon(home: Path, config: dict[
 
 
 def test_a_run_with_steps_in_pools_and_one_of_others_are_left_to_the_daemon(
-    home: Path, launches_alone: set[str]
+    home: Path, others: set[str]
 ) -> None:
     with queue_in(home, {"block_op_concurrency_limited_runs": {"enabled": True}}, **KEPT) as queue:
         _filled(queue)
@@ -164,10 +159,10 @@ def test_a_run_with_steps_in_pools_and_one_of_others_are_left_to_the_daemon(
             queue.end(run_id)
         queue.start_next()
         queue.instance.delete_run(run.run_id)
-        launches_alone.add(other)
+        others.add(other)
         queue.start_next()
         assert len(queue.launched) == PLACES
-        launches_alone.clear()
+        others.clear()
         queue.start_next()
         assert queue.launched[PLACES:] == [other]
 
@@ -192,12 +187,12 @@ def test_after_the_start_of_a_daemon_of_another_version_or_since_the_run_began_t
 
 
 def test_a_run_that_cannot_be_launched_fails_alone(full: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_launcher: MockedRunLauncher, _context: Any) -> None:
+    def fail(_launcher: Launcher, _context: Any) -> None:
         raise RuntimeError("no server")
 
     (run_id,) = _queued(full, "0")
     full.end(full.launched[0])
-    monkeypatch.setattr(MockedRunLauncher, "launch_run", fail)
+    monkeypatch.setattr(Launcher, "launch_run", fail)
     full.start_next()
     assert _status(full, run_id) is FAILED
     assert "no server" in str(full.instance.all_logs(run_id))

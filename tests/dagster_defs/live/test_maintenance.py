@@ -15,7 +15,7 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
 
-pytestmark = [pytest.mark.dagster, pytest.mark.spark]
+pytestmark = [pytest.mark.dagster, pytest.mark.spark, pytest.mark.iceberg]
 
 
 @pytest.fixture(scope="module")

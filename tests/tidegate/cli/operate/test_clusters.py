@@ -51,6 +51,9 @@ def test_versions_and_the_jar_are_named(project_folder: Path) -> None:
 def test_a_runtime_for_another_spark_is_named(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = InstalledSpark(version="4.9.0", scala="2.13")
     monkeypatch.setattr(runtime, "installed_spark", lambda: other)
+    monkeypatch.setattr(
+        runtime, "_jars_of_the_wheel", lambda: [Path("iceberg-spark-runtime-3.5_2.12-1.10.0.jar")]
+    )
     found = found_with(project_folder, "")
     assert "without Iceberg" in found["Spark"].text
     assert "for Spark 3.5 with Scala 2.12" in found["Iceberg"].text
