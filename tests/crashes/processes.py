@@ -49,7 +49,8 @@ def fork(work: Work, seconds: float | None = LONGEST_SECONDS) -> int:
         work()
         code = 0
     except BaseException:  # noqa: BLE001 -- printed, and reported to the parent by the exit code
-        traceback.print_exc()
+        # Not by `sys.stderr`, which pytest replaces and `_exit` does not flush.
+        os.write(2, traceback.format_exc().encode())
     finally:
         os._exit(code)
 
