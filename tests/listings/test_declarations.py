@@ -40,6 +40,7 @@ def test_the_help_loads_no_more_than_the_frame_of_the_commands_and_declarations(
         "tidegate.cli",
         "tidegate.cli.commands",
         "tidegate.cli.main",
+        "tidegate.cli.plain_values",
         "tidegate.cli.terminal",
         "tidegate.project",
         "tidegate.project.environment",
