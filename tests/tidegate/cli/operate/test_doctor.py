@@ -114,8 +114,10 @@ def test_it_says_what_is_wrong_with_a_project(project: Project, monkeypatch: pyt
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     assert "wrong store: " in project.run("doctor", exit_code=1)
     project.run("deploy")
-    found = project.json("doctor", exit_code=1)
-    assert {each["part"]: each["health"] for each in found} == {
+    found = {each["part"]: each["health"] for each in project.json("doctor", exit_code=1)}
+    # With Spark 4 the wheel has a runtime of Iceberg for another Spark.
+    assert found.pop("Iceberg", "note") == "note"
+    assert found == {
         "store": "ok",
         "deployment": "ok",
         "host": "note",
