@@ -55,13 +55,18 @@ def without_host(
 
 def hostless(reader: EngineReader, apps: Iterable[str]) -> tuple[str, ...]:
     """Return the programs ("app/program") of some apps of which it is noted that they wait for a host."""
-    noted = reader.cursors(obstacles_cursor(""))
     return tuple(
         f"{app}/{name}"
-        for app in apps
-        for name, each in obstacles_of(noted.get(obstacles_cursor(app))).items()
+        for app, noted in _obstacles_by_app(reader, apps).items()
+        for name, each in noted.items()
         if each.reason is Reason.W_HOST
     )
+
+
+def _obstacles_by_app(reader: EngineReader, apps: Iterable[str]) -> dict[str, Mapping[str, Obstacle]]:
+    """Return what `obstacles` returns of each app, read at once."""
+    noted = reader.cursors(obstacles_cursor(""))
+    return {app: obstacles_of(noted.get(obstacles_cursor(app))) for app in apps}
 
 
 def note_obstacles(store: Store, found: Mapping[str, Mapping[str, Obstacle]], now: datetime) -> None:
@@ -71,10 +76,8 @@ def note_obstacles(store: Store, found: Mapping[str, Mapping[str, Obstacle]], no
         found: by app, and by the name of the program; those of an app replace what was noted.
     """
     with store.reading() as reader:
-        noted = reader.cursors(obstacles_cursor(""))
-    changed = {
-        app: each for app, each in found.items() if each != obstacles_of(noted.get(obstacles_cursor(app)))
-    }
+        noted = _obstacles_by_app(reader, found)
+    changed = {app: each for app, each in found.items() if each != noted[app]}
     if not changed:
         return
     with store.transaction() as transaction:

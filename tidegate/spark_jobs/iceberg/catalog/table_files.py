@@ -75,7 +75,7 @@ class TableFiles:
         """
         here = self._local(folder, io)
         if here is not None:
-            return tuple(found for found in _names_in(here) if name.fullmatch(found))
+            return tuple(one.name for one in self._here.list(here) if name.fullmatch(one.name))
         if self.has_prefixes(io):
             return tuple(file for file in self.sizes_in(folder, io) if name.fullmatch(file))
         with java_failures(f"list {folder}"):
@@ -132,10 +132,9 @@ class TableFiles:
         if not locations:
             return {}
         if self._local(locations[0], io) is not None:
-            here = [self._local(location) for location in locations]
-            if None not in here:
-                sizes = (_size(one) for one in here if one is not None)
-                return {one: size for one, size in zip(locations, sizes, strict=True) if size is not None}
+            here = {one: path for one in locations if (path := self._local(one)) is not None}
+            if here.keys() == set(locations):
+                return {one: size for one, path in here.items() if (size := _size(path)) is not None}
         elements = Elements(self._spark)
         strings = self._java.org.apache.commons.lang3.StringUtils
         asked = elements.listed(strings.splitPreserveAllTokens(BETWEEN.join(locations), BETWEEN))
@@ -221,10 +220,9 @@ class TableFiles:
 
     def has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
         """Return whether a store is listed by prefixes, through the FileIO of a table."""
-        if io is None or io.getClass().getName() == HADOOP_IO:
-            # HadoopFileIO does the same as this module, but slower.
-            return False
-        return is_instance_of(self._gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
+        return not _is_hadoop(io) and is_instance_of(
+            self._gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"
+        )
 
     def _infos_by_prefix(self, folder: str, io: Any) -> tuple[Any, ...]:
         try:
@@ -245,7 +243,7 @@ class TableFiles:
             io: see `below`.
         """
         scheme = scheme_of(path)
-        if scheme not in ("", "file") or (io is not None and io.getClass().getName() != HADOOP_IO):
+        if scheme not in ("", "file") or not _is_hadoop(io):
             return None
         if scheme not in self._is_local:
             with java_failures(f"look for {path}"):
@@ -282,11 +280,9 @@ def _path_here(place: str) -> str | None:
     return f"/{path.lstrip('/')}"
 
 
-def _names_in(folder: str) -> list[str]:
-    try:
-        return [entry.name for entry in Path(folder).iterdir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+def _is_hadoop(io: Any | None) -> bool:
+    """Return whether a FileIO, or none, does the same as this module; its own is slower."""
+    return io is None or io.getClass().getName() == HADOOP_IO
 
 
 def _size(file: str) -> int | None:
