@@ -113,9 +113,11 @@ def test_our_own_storage_is_read_without_dagster_as_dagster_reads_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    written_home()
+    settings = written_home() / "dagster.yaml"
     read, asked = dagster_state(load_settings()), dagster_state(load_settings(), thorough=True)
     assert read == asked
+    settings.write_text(f"{settings.read_text()}# changed\n")
+    assert dagster_state(load_settings()) == read
     assert isinstance(read, DagsterState)
     assert read.daemon is not None
     assert read.daemon.process == this_process()
@@ -128,6 +130,17 @@ def test_our_own_storage_is_read_without_dagster_as_dagster_reads_it(
         [sys.executable, "-c", LOADED], cwd=project.folder, capture_output=True, text=True, check=True
     )
     assert shown.stdout.splitlines() == [str(read), "False"]
+
+
+def test_of_a_home_that_nothing_has_worked_with_nothing_is_written(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    home = prepare_home(load_settings())
+    files = {*home.rglob("*")}
+    read = dagster_state(load_settings())
+    assert {*home.rglob("*")} == files
+    assert read == dagster_state(load_settings(), thorough=True)
 
 
 OLDER = "UPDATE alembic_version SET version_num = 'a'"

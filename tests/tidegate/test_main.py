@@ -45,6 +45,14 @@ def test_every_command_of_the_table_loads(name: str) -> None:
     assert f"tidegate {name}" in " ".join(shown.output.split()) or f" {name} " in shown.output
 
 
+def test_a_command_that_ends_does_not_look_through_all_its_objects() -> None:
+    program = (
+        "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+        "from tidegate.cli.version import main; main()"
+    )
+    assert run("lint", "--help", program=program).stdout.endswith("\nTrue\n")
+
+
 def test_help_lists_every_command_and_imports_none() -> None:
     program = (
         "import sys; from tidegate.cli.main import application\n"

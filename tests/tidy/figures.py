@@ -10,6 +10,7 @@ import inspect
 import io
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
+
+from tidegate.project.environment import STARTER
 
 ROOT = Path(__file__).parent.parent.parent
 PRODUCT = "tidegate"
@@ -61,7 +64,7 @@ NO_CODE = (
 LOADED = """
 import atexit, sys
 def show():
-    counted = ("tidegate", "pydantic")
+    counted = ("tidegate", "pydantic", "yaml")
     print(*sorted(name for name in sys.modules if name.partition(".")[0] in counted), file=sys.stderr)
 atexit.register(show)
 from tidegate.cli.main import main
@@ -148,7 +151,7 @@ def store_methods() -> dict[str, tuple[int, int]]:
 
 
 def modules_of(command: tuple[str, ...], project: Path) -> tuple[str, ...]:
-    """The modules of the product, and of pydantic, that are loaded when a command ends.
+    """The modules of the product, of pydantic and PyYAML, that are loaded when a command ends.
 
     Raises:
         RuntimeError: the command fails.
@@ -176,8 +179,16 @@ def loaded_modules() -> dict[str, tuple[str, ...]]:
         (project / "schedules").mkdir()
         (project / "schedules" / "sales.yaml").write_text(APP)
         (project / "programs.py").write_text(PROGRAM)
+        home = project / ".tidegate" / "dagster"
+        home.mkdir(parents=True)
+        shutil.copy(STARTER / "dagster.yaml", home)
         modules_of(("deploy",), project)
         return {" ".join(command): modules_of(command, project) for command in COMMANDS}
+
+
+def count_own(modules: tuple[str, ...]) -> int:
+    """How many of the modules are the product's."""
+    return sum(name.partition(".")[0] == PRODUCT for name in modules)
 
 
 def _text_lines() -> int:
@@ -213,7 +224,7 @@ def rows() -> Iterator[tuple[str, str]]:
 
 def _module_rows(loaded: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     for command, modules in loaded.items():
-        yield f"modules loaded by `{command}`", f"{len(modules)}"
+        yield f"modules loaded by `{command}`", f"{count_own(modules)}"
         for room in ROOMS:
             inside = sum(name == room or name.startswith(f"{room}.") for name in modules)
             if inside:

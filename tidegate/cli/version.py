@@ -3,6 +3,7 @@
 The distribution's command begins here, since `tidegate --version` needs none of what the other commands load.
 """
 
+import atexit
 import gc
 import platform
 import sys
@@ -13,9 +14,9 @@ ASKED = (["--version"], ["version"])
 """Command lines that ask for nothing but the version."""
 
 
-GARBAGE_AT = 50_000
+GARBAGE_AT = 400_000
 """So many new objects make the garbage collector look. Python's 700 make it look two hundred times while a
-command loads, which makes no garbage, and takes a twelfth of its time."""
+command loads, which makes no garbage."""
 
 
 def main() -> None:
@@ -25,6 +26,8 @@ def main() -> None:
         version()
         return
     gc.set_threshold(GARBAGE_AT)
+    # A process that ends looks through all its objects three times, for a fifth of the time of a command.
+    atexit.register(gc.freeze)
     from tidegate.cli.main import main as run_command
 
     run_command()

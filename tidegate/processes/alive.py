@@ -16,13 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import yaml
 
 from tidegate.dagster_defs.internals.sqlite_files import Notes, read_notes
 from tidegate.processes.code_servers import code_state
-from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use, workspace_files
+from tidegate.processes.home import (
+    DEVELOPMENT,
+    HOME_VARIABLE,
+    SETTINGS_NAME,
+    home_in_use,
+    workspace_files,
+)
 from tidegate.processes.living import Living, beside, living_at
-from tidegate.project.create import STARTER
+from tidegate.project.environment import STARTER
 from tidegate.scheduler.launch.versions import DAEMON_KEY, AtWork
 
 if TYPE_CHECKING:
@@ -122,8 +127,21 @@ def dagster_state(settings: "Settings", *, thorough: bool = False) -> DagsterSta
 
 def _read(home: Path, locations: Collection[str] | None) -> DagsterState | None:
     """Return what the files of a home say; None where only Dagster itself can say it."""
+    has_note = _has_note((home / SETTINGS_NAME).read_text())
+    notes = None if has_note is None else read_notes(home)
+    return None if notes is None else _as_noted(home, notes, locations, has_note=bool(has_note))
+
+
+def _has_note(text: str) -> bool | None:
+    """Return whether a daemon with these settings notes its version; None where its files are not ours."""
+    if (
+        text == DEVELOPMENT
+    ):  # what a new project has: to import and run PyYAML takes longer than all else here
+        return True
+    import yaml
+
     try:
-        content: Any = yaml.safe_load((home / SETTINGS_NAME).read_text())
+        content: Any = yaml.safe_load(text)
     except yaml.YAMLError:
         return None
     if not isinstance(content, dict) or content.keys() & STORAGES:
@@ -132,8 +150,7 @@ def _read(home: Path, locations: Collection[str] | None) -> DagsterState | None:
     has_note = coordinator is not None and _is(coordinator, OUR_COORDINATOR)
     if not _is(content.get("instance_class"), OUR_INSTANCE) or not (coordinator is None or has_note):
         return None
-    notes = read_notes(home)
-    return None if notes is None else _as_noted(home, notes, locations, has_note=has_note)
+    return has_note
 
 
 def _is(section: Any, ours: dict[str, str]) -> bool:
@@ -247,7 +264,11 @@ def _dispatchers(instance: "DagsterInstance", locations: Collection[str] | None)
 def _entries(*workspaces: Path) -> list[dict[str, Any]]:
     """Return the code locations that the first of these files names, if it exists, as settings by key."""
     file = next((each for each in workspaces if each.is_file()), None)
-    content: Any = {} if file is None else yaml.safe_load(file.read_text()) or {}
+    if file is None:
+        return []
+    import yaml
+
+    content: Any = yaml.safe_load(file.read_text()) or {}
     entries = content.get("load_from", [])
     return [next(iter(each.values())) for each in entries if _has_settings(each)]
 

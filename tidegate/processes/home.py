@@ -12,8 +12,7 @@ from pathlib import Path
 from tidegate.domain.error import UserError
 from tidegate.processes.code_servers import free_port
 from tidegate.processes.site import Site
-from tidegate.project.create import STARTER
-from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
+from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE, STARTER
 from tidegate.project.settings.settings import SETTINGS_FILE, Settings
 
 HOME_VARIABLE = "DAGSTER_HOME"

@@ -13,8 +13,6 @@ from pathlib import Path
 from textwrap import indent
 from time import monotonic
 
-import yaml
-
 from tidegate.processes.code_servers import HOST, READY_SECONDS, Served, free_port
 from tidegate.processes.interrupts import heeding_interrupts
 from tidegate.project.environment import LOCATION_NAME, MODULE
@@ -78,6 +76,8 @@ class Site:
         """Create the folders and write the workspace file."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
+        import yaml
+
         entries = [each.entry for each in self.served]
         listed = indent(yaml.safe_dump(entries, sort_keys=False), "  ")
         self.workspace.write_text(f"load_from:\n{listed}")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.domain.error import UserError
 from tidegate.project.beside import PYPROJECT, location_beside, text_of
+from tidegate.project.environment import STARTER
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
 PACKAGE = "tidegate"
-STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"
 APP = "shop"
 """The app of the starter, and its name where that of the folder cannot be one."""

@@ -1,4 +1,10 @@
-"""What processes of a project have in common: variables, with their descriptions, and the code location."""
+"""What processes of a project have in common: variables, with their descriptions, their code location, and
+the files of a new project."""
+
+from pathlib import Path
+
+STARTER = Path(__file__).parent / "starter"
+"""Where the files of a new project are copied from."""
 
 MODULE, LOCATION_NAME = "tidegate.definitions", "tidegate"
 """The code location of a project: the module that Dagster loads, and the name of the location."""

@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from tidegate.processes.home import DEVELOPMENT, prepare_home, site_of
-from tidegate.project.create import STARTER
-from tidegate.project.environment import LOCATION_NAME, MODULE
+from tidegate.project.environment import LOCATION_NAME, MODULE, STARTER
 from tidegate.project.settings.settings import Settings, load_settings
 
 REPOSITORY = Path(__file__).parents[3]

@@ -69,7 +69,10 @@ class Notes:
 
 
 def read_notes(home: Path) -> Notes | None:
-    """Return what the files of a home say; None if one is missing or is not as it is expected."""
+    """Return what the files of a home say; None if only some exist or one is not as it is expected."""
+    if not any((home / each).exists() for each in (RUNS, EVENTS, SHARDED_EVENTS, SCHEDULES)):
+        # No process has worked with this home; to ask Dagster would make the files.
+        return Notes(heartbeats={}, values={}, sensors=(), revisions={}, head=_head(), sharded=False)
     sharded = (home / SHARDED_EVENTS).is_file() and not (home / EVENTS).is_file()
     events = SHARDED_EVENTS if sharded else EVENTS
     try:

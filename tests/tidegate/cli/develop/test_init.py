@@ -13,7 +13,8 @@ from tidegate.cli.develop import agreement
 from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.error import UserError
-from tidegate.project.create import APP_FILE, FILES, OF_PRODUCTION, STARTER, create_project
+from tidegate.project.create import APP_FILE, FILES, OF_PRODUCTION, create_project
+from tidegate.project.environment import STARTER
 from tidegate.project.settings.settings import load_settings
 
 REFUSED = "tidegate.toml, .gitignore"
