@@ -45,12 +45,14 @@ def test_every_command_of_the_table_loads(name: str) -> None:
     assert f"tidegate {name}" in " ".join(shown.output.split()) or f" {name} " in shown.output
 
 
-def test_a_command_that_ends_does_not_look_through_all_its_objects() -> None:
+@pytest.mark.parametrize(("command", "usual"), [("lint", False), ("host", True)])
+def test_a_command_that_ends_does_not_look_through_all_its_objects(command: str, usual: bool) -> None:
     program = (
-        "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+        "import atexit, gc; usual = gc.get_threshold()\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0, gc.get_threshold() == usual))\n"
         "from tidegate.cli.version import main; main()"
     )
-    assert run("lint", "--help", program=program).stdout.endswith("\nTrue\n")
+    assert run(command, "--help", program=program).stdout.endswith(f"\nTrue {usual}\n")
 
 
 def test_help_lists_every_command_and_imports_none() -> None:

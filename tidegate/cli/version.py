@@ -19,13 +19,18 @@ GARBAGE_AT = 400_000
 command loads, which makes no garbage."""
 
 
+STAYING = {"dev", "host", "serve"}
+"""Commands that run for days: what they make of garbage is looked for as ever."""
+
+
 def main() -> None:
     """Run the command line: the entry point of the distribution."""
     if sys.argv[1:] in ASKED:
         # Without typer, whose import takes longer than all of this.
         version()
         return
-    gc.set_threshold(GARBAGE_AT)
+    if STAYING.isdisjoint(sys.argv):
+        gc.set_threshold(GARBAGE_AT)
     # A process that ends looks through all its objects three times, for a fifth of the time of a command.
     atexit.register(gc.freeze)
     from tidegate.cli.main import main as run_command
