@@ -1,8 +1,9 @@
 """A host whose lease lapses while it works, on a machine with too much to do: no attempt gets two runs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
+from functools import partialmethod
+from typing import Any, TypeVar
 
 import pytest
 from dagster import DagsterRunStatus, RunRequest, RunsFilter
@@ -14,12 +15,18 @@ from tidegate.dagster_defs.coordinator.run_rows import RunRows
 from tidegate.dagster_defs.existing.new_run import note_run, run_id_of
 from tidegate.dagster_defs.host import runs
 from tidegate.dagster_defs.host.runs import Runs
+from tidegate.dagster_defs.ingest import intake, owed_reports
+from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.internals.remote_jobs import RUN_KEY_TAG
+from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
 from tidegate.scheduler.launch.active_host import LEASE
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.journal import By
 
 pytestmark = pytest.mark.dagster
+
+T = TypeVar("T")
 
 
 @pytest.mark.parametrize("meanwhile", ["no time passes", "another host is active", "a dispatcher is"])
@@ -88,6 +95,45 @@ def test_the_lease_is_renewed_while_many_runs_are_created(
     host.loop()
 
     assert [run.status for day in days for run in world.runs(day)] == [DagsterRunStatus.QUEUED] * 4
+
+
+def test_the_lease_is_renewed_while_a_host_takes_in_what_was_reported(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes two reports to Dagster's log and reads two pages of it; each takes most of a lease."""
+    host, other = world.host(1), world.host(2)
+    host.loop()
+    with world.location.open_store().transaction() as transaction:
+        for number in range(2):
+            report_partitions(
+                transaction,
+                world.location.project,
+                "flights",
+                "raw",
+                [Landed(key="2023-03-30|JFK")],
+                world.now(),
+                By(actor="rest"),
+                f"report {number} {world.after}",
+            )
+
+    def slowly(work: Callable[..., T]) -> Callable[..., T]:
+        def done(*given: Any, **named: Any) -> T:
+            world.after += LEASE * 3 / 4
+            other.loop()
+            assert other.active is None
+            return work(*given, **named)
+
+        return done
+
+    monkeypatch.setattr(owed_reports, "_write", slowly(owed_reports._write))
+    monkeypatch.setattr(intake, "translate", slowly(intake.translate))
+    monkeypatch.setattr(intake, "PAGE_ROWS", 1)
+    monkeypatch.setattr(EventLog, "after", partialmethod(EventLog.after, limit=1))
+    before = world.after
+    host.loop()
+
+    assert world.after - before > 2 * LEASE
+    assert host.active is not None and not host._steps.failures
 
 
 def test_runs_that_cannot_be_created_together_are_created_one_by_one(

@@ -1,11 +1,24 @@
 """Reports that the engine has accepted reach Dagster's log, also after a crash, and count once."""
 
+import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from dagster import AssetKey, AssetMaterialization, AssetRecordsFilter, DagsterInstance
+import sqlalchemy as sa
+from dagster import (
+    AssetKey,
+    AssetMaterialization,
+    AssetRecordsFilter,
+    DagsterInstance,
+    EventLogEntry,
+    EventLogRecord,
+    deserialize_value,
+)
 
+from tests.crashes.statements import dying_before
 from tests.dagster_defs.sample import sample_app, sample_store
+from tidegate.dagster_defs.coordinator.event_rows import writes_events_together
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest import owed_reports
@@ -32,6 +45,33 @@ class Engine:
         landed = [Landed(key=key, rows=number, bytes=10) for number, key in enumerate(KEYS)]
         with self.store.transaction() as transaction:
             report_partitions(transaction, "", "flights", "raw", landed, self.now, By(actor="rest"), request)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What the tables have of the events and of the asset, without ids and times."""
+        storage: Any = self.instance.event_log_storage
+        with getattr(storage, "event_log_storage", storage).index_connection() as connection:
+            events = connection.execute(sa.text("SELECT * FROM event_logs ORDER BY id")).mappings().all()
+            assets = connection.execute(sa.text("SELECT * FROM asset_keys")).mappings().all()
+        last = deserialize_value(assets[0]["last_materialization"], EventLogRecord)
+        assert last.storage_id == events[-1]["id"]
+        assert last.event_log_entry == deserialize_value(events[-1]["event"], EventLogEntry)
+        varying = {
+            "id",
+            "timestamp",
+            "last_materialization",
+            "last_materialization_timestamp",
+            "create_timestamp",
+        }
+        times = varying - {"id", "last_materialization"}
+        assert all(row[name] for row in (*events, *assets) for name in times & row.keys())
+        return [
+            {
+                name: {**json.loads(value), "timestamp": ""} if name == "event" else value
+                for name, value in row.items()
+                if name not in varying
+            }
+            for row in (*events, *assets)
+        ]
 
     def send(self) -> int:
         return send_owed_reports(self.instance, self.store, "")
@@ -116,6 +156,38 @@ def test_reports_of_other_projects_are_left_to_them(engine: Engine) -> None:
 
     assert send_owed_reports(engine.instance, engine.store, "other") == 0
     assert engine.keys() == []
+
+
+def test_the_rows_of_a_round_are_those_that_dagster_writes_one_by_one(
+    disk_instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the asset is new, and where it is known."""
+    engine = Engine(disk_instance)
+    engine.accept()
+    with monkeypatch.context() as patched:
+        patched.setattr(owed_reports, "_note_sent", lambda *_: None)
+        assert engine.send() == 3
+        new = engine.rows()
+        with monkeypatch.context() as singly:
+            singly.setattr(owed_reports, "writes_events_together", lambda *_: False)
+            assert engine.send() == 3
+        assert engine.rows() == [*new[:3], *new]
+        assert engine.send() == 3
+    assert engine.rows() == [*new[:3], *new[:3], *new]
+    assert engine.send() == 3
+    engine.counted_once()
+
+
+def test_a_round_takes_as_many_statements_whatever_it_writes(disk_instance: DagsterInstance) -> None:
+    """Not with Dagster's own files, one for each run, into which it writes event by event."""
+    engine, counts = Engine(disk_instance), list[int]()
+    for reports in (1, 1, 4):
+        for number in range(reports):
+            engine.accept(f"{len(counts)} {number}")
+        with dying_before(sa.Engine, 0) as passed:
+            assert engine.send() == 3 * reports
+        counts.append(len(passed))
+    assert (counts[1] == counts[2]) is writes_events_together(disk_instance)
 
 
 def _killed(*_: object) -> None:

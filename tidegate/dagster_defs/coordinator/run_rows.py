@@ -13,16 +13,14 @@ Dagster's SQLite with a file for each run, each run is created and submitted by 
 
 import time
 from abc import ABCMeta
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Any, cast
 
 import sqlalchemy as sa
 from dagster import (
+    AssetMaterialization,
     DagsterEvent,
-    DagsterEventType,
     DagsterInstance,
     DagsterRun,
     DagsterRunStatus,
@@ -31,23 +29,15 @@ from dagster import (
     serialize_value,
 )
 
-from tidegate.dagster_defs.internals.new_runs import (
-    ASSET_KEY_INDEX_COLS,
-    AssetKeyTable,
-    DynamicPartitionsStore,
+from tidegate.dagster_defs.coordinator.event_rows import (
+    EventRows,
+    insert_rows,
+    one_transaction,
+    writes_events_together,
 )
-from tidegate.dagster_defs.internals.sql_storages import (
-    RunsTable,
-    RunTagsTable,
-    SqlEventLogStorage,
-    SqlEventLogStorageTable,
-    SqlRunStorage,
-)
-from tidegate.dagster_defs.sqlite.event_log import KeptEventLog
+from tidegate.dagster_defs.internals.new_runs import DynamicPartitionsStore
+from tidegate.dagster_defs.internals.sql_storages import RunsTable, RunTagsTable, SqlRunStorage
 from tidegate.dagster_defs.sqlite.storage import KeptRunStorage
-
-ASSET_PLANNED = DagsterEventType.ASSET_MATERIALIZATION_PLANNED
-CHECK_PLANNED = DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED
 
 _NEW = DagsterRunStatus.NOT_STARTED
 
@@ -85,6 +75,10 @@ class Noting:
         report: Callable[..., None] = DagsterInstance.report_dagster_event
         report(self, *given, **named)
 
+    def report_runless_asset_event(self, asset_event: AssetMaterialization) -> None:
+        """Make the entry of what was materialised outside of a run as Dagster does."""
+        cast(Any, DagsterInstance)._report_runless_asset_event(self, asset_event)
+
     def handle_new_event(self, event: EventLogEntry, **_batch: Any) -> None:
         """Note an event."""
         self.entries.append(event)
@@ -117,7 +111,7 @@ class RunRows:
         self._instance = instance
         # How a storage makes the values of a row is not public.
         self._runs: Any = _runs_of(instance)
-        self._events: Any = _events_of(instance)
+        self._events = EventRows(instance)
 
     def create(self, runs: Sequence[DagsterRun], planned: Iterable[EventLogEntry]) -> list[DagsterRun]:
         """Write runs, and the events of what they plan.
@@ -131,13 +125,13 @@ class RunRows:
         found = self._runs.get_runs(RunsFilter(run_ids=[run.run_id for run in runs]))
         existing: dict[str, DagsterRun] = {run.run_id: run for run in found}
         new, now = [run for run in runs if run.run_id not in existing], datetime.now(UTC)
-        with self._runs.connect() as connection, _one_transaction(connection):
+        with self._runs.connect() as connection, one_transaction(connection):
             rows = [self._runs._get_run_insertion_values(run, now) for run in new]
-            _insert(connection, RunsTable, rows)
+            insert_rows(connection, RunsTable, rows)
             tags = [(run.run_id, tag) for run in new for tag in run.tags_for_storage().items()]
             rows = [{"run_id": run_id, "key": key, "value": value} for run_id, (key, value) in tags]
-            _insert(connection, RunTagsTable, rows)
-        self._add_events(entry for entry in planned if entry.run_id not in existing)
+            insert_rows(connection, RunTagsTable, rows)
+        self._events.add(entry for entry in planned if entry.run_id not in existing)
         return [existing.get(run.run_id, run) for run in runs]
 
     def enqueue(self, runs: Sequence[DagsterRun]) -> None:
@@ -149,7 +143,7 @@ class RunRows:
         noting, now = Noting(self._instance), time.time()
         for run in queued:
             noting.report_dagster_event(DagsterEvent.job_enqueue(run), run.run_id, timestamp=now)
-        self._add_events(noting.entries)
+        self._events.add(noting.entries)
         rows = [
             {
                 "run": run.run_id,
@@ -158,7 +152,7 @@ class RunRows:
             }
             for run in queued
         ]
-        with self._runs.connect() as connection, _one_transaction(connection):
+        with self._runs.connect() as connection, one_transaction(connection):
             connection.execute(_QUEUE, rows)
 
     def _not_submitted(self, run_ids: Collection[str]) -> set[str]:
@@ -166,75 +160,20 @@ class RunRows:
         with self._runs.connect() as connection:
             return set(connection.execute(sa.select(RunsTable.c.run_id).where(is_new)).scalars())
 
-    def _add_events(self, entries: Iterable[EventLogEntry]) -> None:
-        """Add events in this order; those of checks have rows of their own, which Dagster writes."""
-        for is_check, together in groupby(entries, lambda entry: entry.dagster_event_type is CHECK_PLANNED):
-            if is_check:
-                for entry in together:
-                    self._events.store_event(entry)
-            else:
-                self._add_together(list(together))
-
-    def _add_together(self, entries: Sequence[EventLogEntry]) -> None:
-        planned = [entry for entry in entries if entry.dagster_event_type is ASSET_PLANNED]
-        # An asset has its last event. By its key, so that two writers never wait for each other.
-        last = {key.to_string(): entry for entry in planned if (key := entry.get_dagster_event().asset_key)}
-        with self._events.index_connection() as connection, _one_transaction(connection):
-            _insert(
-                connection, SqlEventLogStorageTable, [self._events._event_to_row(each) for each in entries]
-            )
-            known = self._update_assets(connection, last)
-        for key in sorted(last.keys() - known):
-            # Of the event's id, what is planned leaves no trace at its asset.
-            self._events.store_asset_event(last[key], 0)
-
-    def _update_assets(self, connection: sa.Connection, last: Mapping[str, EventLogEntry]) -> set[str]:
-        """Note the last events of the assets that are known, and return these."""
-        if not last:
-            return set()
-        column, has_times = AssetKeyTable.c.asset_key, self._events.has_secondary_index(ASSET_KEY_INDEX_COLS)
-        known = set(connection.execute(sa.select(column).where(column.in_(sorted(last)))).scalars())
-        if known:
-            rows = [
-                {"key": key, **self._events._get_asset_entry_values(last[key], 0, has_times)}
-                for key in sorted(known)
-            ]
-            names = rows[0].keys() - {"key"}
-            update = sa.update(AssetKeyTable).where(column == sa.bindparam("key"))
-            connection.execute(update.values({name: sa.bindparam(name) for name in names}), rows)
-        return known
-
 
 def writes_together(instance: DagsterInstance) -> bool:
     """Return whether the rows of an instance can be written together."""
-    runs, events = _runs_of(instance), _events_of(instance)
-    if isinstance(runs, KeptRunStorage) and isinstance(events, KeptEventLog):
-        return True
-    if not isinstance(runs, SqlRunStorage) or not isinstance(events, SqlEventLogStorage):
+    if not writes_events_together(instance):
         return False
-    with runs.connect() as of_runs, events.index_connection() as of_events:
-        return of_runs.dialect.name == of_events.dialect.name == "postgresql"
+    runs = _runs_of(instance)
+    if isinstance(runs, KeptRunStorage):
+        return True
+    if not isinstance(runs, SqlRunStorage):
+        return False
+    with runs.connect() as connection:
+        return connection.dialect.name == "postgresql"
 
 
 def _runs_of(instance: DagsterInstance) -> object:
     # An instance may wrap its storages.
     return getattr(instance.run_storage, "run_storage", instance.run_storage)
-
-
-def _events_of(instance: DagsterInstance) -> object:
-    return getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)
-
-
-@contextmanager
-def _one_transaction(connection: sa.Connection) -> Generator[None]:
-    """Commit at the end what is written inside: on PostgreSQL, Dagster commits each statement."""
-    if connection.in_transaction():
-        yield
-        return
-    with connection.execution_options(isolation_level="READ COMMITTED").begin():
-        yield
-
-
-def _insert(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    if rows:
-        connection.execute(sa.insert(table), rows)

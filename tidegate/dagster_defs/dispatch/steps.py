@@ -145,7 +145,7 @@ class Steps:
         obstacles: what is in the way of the existing jobs of a plan, by app and program.
         loaded: the plan by which runs are requested; default: what is deployed.
         maintains: whether operations on tables can be requested.
-        goes_on: whether a tick goes on in a further transaction.
+        goes_on: whether a step goes on in a further transaction.
         """
         self.deployed = loaded or AssetPlan(Plan(apps=()))
         self._watched: tuple[AssetPlan, list[Watched]] | None = None
@@ -258,10 +258,10 @@ class Steps:
         self._shared.watching.poke(store, site, self._watched[1], self._log)
 
     def _owed(self, store: UpkeepStore) -> None:
-        send_owed_reports(self._instance, store, self._location.project)
+        send_owed_reports(self._instance, store, self._location.project, self._goes_on)
 
     def _ingest(self, store: Store) -> None:
-        ingest(self._instance, store, self.deployed.everything, self._now(), self._log)
+        ingest(self._instance, store, self.deployed.everything, self._now(), self._log, self._goes_on)
 
     def _reconcile(self, store: Store) -> None:
         reconcile(self._instance, store, self.deployed.everything, self._now(), self._log)

@@ -58,6 +58,7 @@ from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import GoesOn, always
 
 NO_FORMER_NAMES: Mapping[str, str] = {}
 
@@ -186,11 +187,19 @@ def cursor_name(epoch: str) -> str:
     return f"dagster-events:{epoch}"
 
 
-def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: datetime, log: Log) -> Intake:
+def ingest(
+    instance: DagsterInstance,
+    store: Store,
+    plan: AssetPlan,
+    now: datetime,
+    log: Log,
+    goes_on: GoesOn = always,
+) -> Intake:
     """Read the event log from the position at which the last round ended.
 
     Args:
         plan: the project's assets; events of other assets are ignored.
+        goes_on: whether the round goes on after a page.
     """
     event_log = EventLog(instance)
     name = cursor_name(event_log.epoch)
@@ -219,6 +228,7 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
             if transaction.cursor(name) != saved:
                 break
             transaction.set_cursor(name, value)
+            may_go_on = goes_on(transaction)
         saved, position = value, moved
         total = Intake(
             rows=total.rows + len(rows) + len(appeared),
@@ -226,7 +236,7 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
             observations=total.observations + len(observed),
             behind=len(rows) == PAGE_ROWS,
         )
-        if not total.behind:
+        if not total.behind or not may_go_on:
             break
     return total
 

@@ -6,11 +6,13 @@ After a crash between the log and the store the same partitions are written agai
 its event, so the engine counts it once, however often it comes.
 """
 
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
+from tidegate.dagster_defs.coordinator.event_rows import EventRows, writes_events_together
+from tidegate.dagster_defs.coordinator.run_rows import Noting
 from tidegate.dagster_defs.deployed.names import key_of_dataset
 from tidegate.dagster_defs.deployed.sizes import size_metadata
 from tidegate.dagster_defs.deployed.tags import EVENT
@@ -22,47 +24,71 @@ from tidegate.scheduler.model.records.partitions_report import (
     PartitionsReport,
     ReportedPartition,
 )
-from tidegate.scheduler.store.engine_rows import record
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.protocol import EngineTransaction, Store
+from tidegate.scheduler.tick.tick import GoesOn, always
 
-SENT_PER_ROUND = 200
-"""Partitions of one round: Dagster takes some milliseconds for each, and jobs wait meanwhile."""
+SENT_PER_ROUND = 500
+"""Partitions of one round, which take some tenths of a second: jobs wait meanwhile."""
 
-REPORTS_PER_READ = 20
+SENT_SINGLY = 200
+"""The same where Dagster has to write them one by one, which takes some milliseconds for each."""
+
+REPORTS_PER_READ = 50
 
 
-def send_owed_reports(instance: DagsterInstance, store: Store, project: str) -> int:
-    """Write reports of a project to Dagster's log, the oldest first; return how many partitions."""
+def send_owed_reports(instance: DagsterInstance, store: Store, project: str, goes_on: GoesOn = always) -> int:
+    """Write reports of a project to Dagster's log, the oldest first; return how many partitions.
+
+    Args:
+        goes_on: is called in the transaction that notes the progress.
+    """
     with store.reading() as reader:
         owed = reader.due_records(PARTITIONS_REPORTS, None, REPORTS_PER_READ, project=project)
-        former = record_of(reader).former if owed else {}
+        if not owed:
+            return 0
+        former = record_of(reader).former
         names = {former.get(report.dataset, report.dataset) for report in owed}
         apps = {each.name: each.app for each in reader.records(APPS, name={app_of(name) for name in names})}
-    left = SENT_PER_ROUND
+    together = writes_events_together(instance)
+    left = SENT_PER_ROUND if together else min(SENT_PER_ROUND, SENT_SINGLY)
+    made, sent = list[AssetMaterialization](), dict[str, int]()
     for report in owed:
-        parts = report.partitions[report.sent : report.sent + left]
+        parts = report.partitions[report.sent : report.sent + left - len(made)]
         app, name = Ref.of(former.get(report.dataset, report.dataset))
         key = key_of_dataset(app, name, apps[app].datasets.get(name) if app in apps else None)
-        for part in parts:
-            instance.report_runless_asset_event(_materialisation(key, report, part))
-        _note_sent(store, report.id, report.sent + len(parts))
-        left -= len(parts)
-        if not left:
+        made += [_materialisation(key, report, part) for part in parts]
+        sent[report.id] = report.sent + len(parts)
+        if len(made) == left:
             break
-    return SENT_PER_ROUND - left
-
-
-def _note_sent(store: Store, id_: str, sent: int) -> None:
+    _write(instance, made, together=together)
     with store.transaction() as transaction:
-        report = record(transaction, PARTITIONS_REPORTS, id=id_)
-        if report is None or report.owed_since is None:
-            return
+        _note_sent(transaction, sent)
+        goes_on(transaction)
+    return len(made)
+
+
+def _write(instance: DagsterInstance, made: Sequence[AssetMaterialization], *, together: bool) -> None:
+    if not together:
+        for each in made:
+            instance.report_runless_asset_event(each)
+        return
+    noting = Noting(instance)
+    for each in made:
+        noting.report_runless_asset_event(each)
+    EventRows(instance).add(noting.entries)
+
+
+def _note_sent(transaction: EngineTransaction, sent: Mapping[str, int]) -> None:
+    """Note how many partitions of each report are written, by its id."""
+    noted: list[PartitionsReport] = []
+    for report in transaction.records(PARTITIONS_REPORTS, id=set(sent)):
+        if report.owed_since is None:
+            continue
         # Another process may have come further.
-        sent = max(sent, report.sent)
-        owed_since: datetime | None = None if sent >= len(report.partitions) else report.owed_since
-        transaction.put_records(
-            PARTITIONS_REPORTS, [msgspec.structs.replace(report, sent=sent, owed_since=owed_since)]
-        )
+        count = max(sent[report.id], report.sent)
+        owed_since = None if count >= len(report.partitions) else report.owed_since
+        noted.append(msgspec.structs.replace(report, sent=count, owed_since=owed_since))
+    transaction.put_records(PARTITIONS_REPORTS, noted)
 
 
 def _materialisation(
