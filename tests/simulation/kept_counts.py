@@ -5,12 +5,14 @@ from contextlib import contextmanager
 
 import msgspec
 
+from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.triggers import dropped, evaluate
 from tidegate.scheduler.decision.triggers.collected import collected, heard_keys
 from tidegate.scheduler.decision.triggers.counting.arrivals import BEGINNING, Nothing
 from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
 from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.explain.collected_events import CollectedEvents
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.records.tally import Tally
 from tidegate.scheduler.store.engine_reader import EngineReader
@@ -57,6 +59,7 @@ def counts_are_right(reader: EngineReader) -> None:
         assert known == keys, f"the keys of {job} are {known}, its events say {keys}"
         _events_are_kept(reader, view)
         _decide_the_same(reader, view, kept[job].tally)
+        _explain_the_same(reader, view)
 
 
 def _decide_the_same(reader: EngineReader, view: JobView, tally: Tally) -> None:
@@ -73,6 +76,18 @@ def _decide_the_same(reader: EngineReader, view: JobView, tally: Tally) -> None:
         same = (found.reason, found.next_check) == (expected.reason, expected.next_check)
         assert same, f"by its counts {view.job.id} waits for {found}, by its events for {expected}"
         assert dropped(trigger, has, now) == dropped(trigger, whole, now), f"{view.job.id} drops others"
+
+
+def _explain_the_same(reader: EngineReader, view: JobView) -> None:
+    """What explanations read of a job gives the verdicts, with all their texts, that its events give."""
+    now = engine_clock(reader)
+    if now is None:
+        return
+    held = CollectedEvents(reader, reader.tallies([view.job.id]))
+    held.prepare([view.job])
+    read = held.view(msgspec.structs.replace(view, deliveries=()), now)
+    found, expected = decide(read, now), decide(view, now)
+    assert found == expected, f"{view.job.id} is explained as {found}, by its events as {expected}"
 
 
 def _events_are_kept(reader: EngineReader, view: JobView) -> None:

@@ -104,6 +104,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("new deliveries", lambda tx: tx.add_deliveries([delivery(event("e"), job="j")])),
     ("kept counts", lambda tx: tx.tallies(["j"])),
     ("counted keys", lambda tx: tx.tallied_keys("j", ["k"])),
+    ("counted keys of a leaf", lambda tx: tx.counted_keys("j", "0")),
     ("counted events", lambda tx: tx.counted_events("j", "0", NOON, 10)),
     ("the newest counted event", lambda tx: tx.newest_counted("j", "0", NOON)),
     ("remove kept counts", lambda tx: tx.delete_tallies(["j"])),

@@ -14,9 +14,11 @@ from tidegate.scheduler.decision.triggers.collected import collected, heard_keys
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
 from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
+from tidegate.scheduler.explain.collected_events import tells_all
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.records.tally import TalliedKeys, Tally
+from tidegate.scheduler.model.verdict import Verdict
 
 
 def view_of(trigger: Trigger) -> JobView:
@@ -46,6 +48,9 @@ class Rows:
 
     def keys(self, keys: Collection[str]) -> TalliedKeys:
         return {place: number for place, number in self.known.items() if place[1] in keys}
+
+    def keys_at(self, place: str) -> Collection[str]:
+        return [key for leaf, key in self.known if leaf == place]
 
     def events(self, leaf: str, after: datetime, limit: int) -> Sequence[Delivery]:
         return [each for each in self.held if each.leaf == leaf and each.event.arrived > after][:limit]
@@ -103,6 +108,12 @@ class CountedJob:
         assert self._tally == counter.tally()
         assert self._rows.known == {place: number for place, number in counter.changed.items() if number}
 
+    def _explain(self, expected: Verdict, now: datetime) -> None:
+        """Where the counts say all, the verdict that is made from them is the same, with all its texts."""
+        if tells_all(self._view, self._tally, self._rows.keys_at, now):
+            view = msgspec.structs.replace(self._view, tally=self._tally, counted_keys=self._rows.keys_at)
+            assert evaluate(view.schedule.trigger, collected(view), now) == expected
+
     def _decide(self, now: datetime) -> None:
         trigger = self._view.schedule.trigger
         counted, keys = counted_at(self._view, self._tally, self._rows, now)
@@ -114,6 +125,7 @@ class CountedJob:
             self.satisfied = expected.since
             return
         assert (found.reason, found.next_check) == (expected.reason, expected.next_check)
+        self._explain(expected, now)
         gone = dropped(trigger, collected(whole), now)
         assert dropped(trigger, collected(counted), now) == gone
         self._next_check = expected.next_check

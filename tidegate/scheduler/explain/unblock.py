@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.outcome import Decision
+from tidegate.scheduler.decision.outcome import Decision, Launch
 from tidegate.scheduler.model.verdict import Verdict
 
 
@@ -71,6 +71,25 @@ def missing_of(verdict: Verdict) -> Missing:
     else:
         what = verdict.summary
     return Missing(kind=verdict.kind, what=what, by=verdict.next_check, at=verdict.at)
+
+
+def can_run_at(decision: Decision, now: datetime) -> datetime | None:
+    """Return the next instant at which the job can run if only time is missing; else None."""
+    if isinstance(decision.outcome, Launch):
+        return now
+    unmet = [verdict for verdict in decision.constraints if not verdict.met]
+    instants = [verdict.next_check for verdict in unmet]
+    if not decision.trigger.met and decision.satisfied_at is None:
+        instants += _opens_at(decision.trigger)
+    known = [instant for instant in instants if instant is not None]
+    return max(known) if known and len(known) == len(instants) else None
+
+
+def _opens_at(trigger: Verdict) -> list[datetime | None]:
+    """Return when time alone satisfies a trigger; of an instance only its start time can be missing then."""
+    if trigger.kind != "task":
+        return [trigger.holds_at]
+    return [part.next_check for part in trigger.parts if not part.met]
 
 
 def _freed(kind: str, resource: str) -> str:

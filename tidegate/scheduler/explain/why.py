@@ -30,7 +30,7 @@ from tidegate.scheduler.explain.names import pruned_hint
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import late_text, outcome_line, repair_text, run_line
 from tidegate.scheduler.explain.overrides import overrides_of
-from tidegate.scheduler.explain.unblock import Missing, missing
+from tidegate.scheduler.explain.unblock import Missing, can_run_at, missing
 from tidegate.scheduler.explain.withheld import outputs_for, withheld_from
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, fire_event_key
@@ -38,9 +38,8 @@ from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.launch_order import launch_order_key
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.engine_reader import EngineReader
-from tidegate.scheduler.tick.load import AllEvents, load_app, load_job_views
+from tidegate.scheduler.tick.load import AllEvents, Held, load_app, load_job_views
 from tidegate.scheduler.tick.repaired import repaired_by
 
 JOBS_EXPLAINED = 20
@@ -279,8 +278,17 @@ def _limit(reader: EngineReader, job: Job) -> str:
 
 
 def _view(reader: EngineReader, job: Job, now: datetime) -> JobView:
-    views, _ = load_job_views(reader, [job], now, AllEvents(reader))
+    views, _ = load_job_views(reader, [job], now, _held(reader, job))
     return views[0]
+
+
+def _held(reader: EngineReader, job: Job) -> Held:
+    """Return what reads the events of a job; most keep no counts, and load nothing that reads these."""
+    if not (counts := reader.tallies([job.id])):
+        return AllEvents(reader)
+    from tidegate.scheduler.explain.collected_events import CollectedEvents
+
+    return CollectedEvents(reader, counts)
 
 
 def _dates(view: JobView, decision: Decision) -> tuple[str, ...]:
@@ -288,25 +296,6 @@ def _dates(view: JobView, decision: Decision) -> tuple[str, ...]:
     if view.job.instance is not None:
         return (view.job.instance.business_date,)
     return business_dates(view, decision.satisfied_at) if view.job.launch is None else view.job.launch.dates
-
-
-def can_run_at(decision: Decision, now: datetime) -> datetime | None:
-    """Return the next instant at which the job can run if only time is missing; else None."""
-    if isinstance(decision.outcome, Launch):
-        return now
-    unmet = [verdict for verdict in decision.constraints if not verdict.met]
-    instants = [verdict.next_check for verdict in unmet]
-    if not decision.trigger.met and decision.satisfied_at is None:
-        instants += _opens_at(decision.trigger)
-    known = [instant for instant in instants if instant is not None]
-    return max(known) if known and len(known) == len(instants) else None
-
-
-def _opens_at(trigger: Verdict) -> list[datetime | None]:
-    """Return when time alone satisfies a trigger; of an instance only its start time can be missing then."""
-    if trigger.kind != "task":
-        return [trigger.holds_at]
-    return [part.next_check for part in trigger.parts if not part.met]
 
 
 def _headline(reader: EngineReader, job: Job, decision: Decision, state: ScheduleState) -> str:

@@ -59,6 +59,10 @@ class TallyRows(Protocol):
         """What these partition keys have added to the counts of a job, by leaf and key."""
         ...
 
+    def counted_keys(self, job: str, place: str) -> tuple[str, ...]:
+        """The keys that have added to the counts of a job at a leaf, or at another place of `TalliedKeys`."""
+        ...
+
     def counted_events(self, job: str, leaf: str, after: datetime, limit: int) -> tuple[Event, ...]:
         """The kept events of a job at a leaf that arrived after an instant, by arrival, then id."""
         ...

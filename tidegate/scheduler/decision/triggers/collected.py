@@ -1,14 +1,14 @@
 """The collected events of a job, as triggers read them: by leaf, in order of arrival."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from operator import attrgetter
 
 from tidegate.domain.model import Dataset, PartitionScheme, leaves
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.view.job_view import JobView, Leaving
+from tidegate.scheduler.decision.view.job_view import CountedKeys, JobView, Leaving
 from tidegate.scheduler.model.event import Delivery, listens_to
 from tidegate.scheduler.model.records.tally import Tally
 
@@ -25,6 +25,7 @@ class Collected(Value, kw_only=True):
         begins: of a repair: the arrival of its own first event, from which waits and `quiet` count.
         tally: the counts of the job, if they take the place of its deliveries, of which there are none then.
         leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
+        counted_keys: beside a tally that verdicts are explained by.
     """
 
     by_leaf: Mapping[str, tuple[Delivery, ...]]
@@ -33,6 +34,12 @@ class Collected(Value, kw_only=True):
     begins: datetime | None = None
     tally: Tally | None = None
     leaving: Leaving | None = None
+    counted_keys: CountedKeys | None = None
+
+    def keys_at(self, place: str) -> Collection[str]:
+        """Return the keys that are counted at a place, beside a tally that verdicts are explained by."""
+        assert self.counted_keys is not None, "verdicts are explained by counts"
+        return self.counted_keys(place)
 
     def scheme(self, dataset: str) -> PartitionScheme | None:
         """Return the partition scheme of a dataset; None also if it was removed by force (rule 23)."""
@@ -58,6 +65,7 @@ def collected(view: JobView) -> Collected:
         begins=None if view.job.repairs is None else view.job.first_event_at,
         tally=view.tally,
         leaving=view.leaving,
+        counted_keys=view.counted_keys,
     )
 
 

@@ -60,6 +60,8 @@ class LeafKind(NamedTuple):
         counting: None for a kind that always needs all events of the job.
         missing: returns the partition keys that it lacks, by name; None where it names none.
         read: returns what the functions are given of the deliveries.
+        counted: returns the same of a leaf that has not enough, from its count and what is counted at its
+            path, of one period at most; None for a kind whose texts need the events.
     """
 
     since: Callable[[Any, Any, Collected], datetime | None]
@@ -69,6 +71,7 @@ class LeafKind(NamedTuple):
     progress: Callable[[Any, Any, Collected], Count | None] | None = None
     missing: Callable[[Any, Any, Collected], tuple[str, ...] | None] | None = None
     read: Callable[[Any, Deliveries, Collected], Any] = as_they_are
+    counted: Callable[[Any, LeafTally, str, Collected], Any] | None = None
 
     def enough_since(self, trigger: Any, deliveries: Deliveries, collected: Collected) -> datetime | None:
         """Return when some deliveries became enough; None if they are not."""
@@ -78,27 +81,45 @@ class LeafKind(NamedTuple):
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
     """Evaluate a leaf without its options."""
     if scope.collected.tally is not None:
-        return _judge_count(trigger, scope.collected.tally.leaves.get(path))
+        return _judge_count(kind, trigger, path, scope)
     deliveries = scope.at(path)
     read = kind.read(trigger, deliveries, scope.collected)
     spans = always_from(kind.since(trigger, read, scope.collected))
 
-    def explain(as_of: datetime) -> Verdict:
-        summary = kind.summary(trigger, read, scope.collected, scope.now)
-        needs = None if spans else kind.needs(trigger, read, scope.collected, scope.now)
-        count = None if kind.progress is None else kind.progress(trigger, read, scope.collected)
-        return verdict_on(trigger, spans, as_of, summary, needs=needs, count=count)
-
-    return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, scope), explain=explain)
+    return Judged(
+        spans=spans,
+        evidence=lambda: evidence_of(path, deliveries, scope),
+        explain=lambda as_of: _explained(kind, trigger, read, spans, scope, as_of),
+    )
 
 
-def _judge_count(trigger: Trigger, count: LeafTally | None) -> Judged:
-    """Evaluate a leaf by its count, without texts."""
+def _judge_count(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
+    """Evaluate a leaf by its count, without texts unless there is what they are made from."""
+    has = scope.collected
+    count = None if has.tally is None else has.tally.leaves.get(path)
     spans = always_from(None if count is None else count.since)
     evidence = always_from(None if count is None else count.counted)
-    return Judged(
-        spans=spans, evidence=lambda: evidence, explain=lambda as_of: verdict_on(trigger, spans, as_of, "")
-    )
+
+    def explain(as_of: datetime) -> Verdict:
+        if has.counted_keys is None:
+            return verdict_on(trigger, spans, as_of, "")
+        if count is None or kind.counted is None:
+            read = kind.read(trigger, (), has)
+        else:
+            read = kind.counted(trigger, count, path, has)
+        return _explained(kind, trigger, read, spans, scope, as_of)
+
+    return Judged(spans=spans, evidence=lambda: evidence, explain=explain)
+
+
+def _explained(
+    kind: LeafKind, trigger: Trigger, read: Any, spans: Spans, scope: Scope, as_of: datetime
+) -> Verdict:
+    """Return the verdict on a leaf with its texts, by what it has read."""
+    summary = kind.summary(trigger, read, scope.collected, scope.now)
+    needs = None if spans else kind.needs(trigger, read, scope.collected, scope.now)
+    count = None if kind.progress is None else kind.progress(trigger, read, scope.collected)
+    return verdict_on(trigger, spans, as_of, summary, needs=needs, count=count)
 
 
 def evidence_of(path: str, deliveries: Deliveries, scope: Scope) -> Spans:

@@ -15,6 +15,7 @@ from tidegate.domain.wording import first_of, plural
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
 from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.records.tally import OF_A_PERIOD, LeafTally
 from tidegate.scheduler.model.verdict import Count
 
 MISSING_KEYS_SHOWN = 5
@@ -52,12 +53,12 @@ class Arrived(NamedTuple):
     """What has arrived at a leaf.
 
     Attributes:
-        writes: the arrival of each delivery.
-        first: the first arrival of each key, in order of arrival.
+        counted: the arrival of each write that counts, of `distinct` the first one of each key.
+        first: of `keys`, the first arrival of each key, in order of arrival.
         periods: of `complete`, every period with an arrival. With `for_each` that is the job's own period.
     """
 
-    writes: Sequence[datetime] = ()
+    counted: Sequence[datetime] = ()
     first: Mapping[str, datetime] = {}
     periods: Mapping[str, Period] = {}
 
@@ -68,7 +69,26 @@ def _read(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collect
     first: dict[str, datetime] = {}
     for delivery in deliveries:
         first.setdefault(delivery.event.partition or "", delivery.event.arrived)
+    if trigger.distinct:
+        return Arrived(tuple(first.values()), first)
     return Arrived([delivery.event.arrived for delivery in deliveries], first)
+
+
+def _of_count(trigger: PartitionsTrigger, count: LeafTally, path: str, collected: Collected) -> Arrived:
+    """Return what has arrived by a count; which of its events came first is not known, and not asked for."""
+    some = count.newest
+    if trigger.keys:
+        return Arrived(first=dict.fromkeys(collected.keys_at(path), some))
+    if trigger.complete is None:
+        return Arrived(counted=[some] * count.amount)
+    scheme, complete = _cut(trigger, collected)
+    periods = {
+        name: Period(_keys_of(scheme, complete, name)) for name in collected.keys_at(path + OF_A_PERIOD)
+    }
+    for period in periods.values():
+        came = collected.keys_at(path)
+        period.came.update((key, some) for key in came if key in period.came)
+    return Arrived(periods=periods)
 
 
 def _since(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected) -> datetime | None:
@@ -77,7 +97,7 @@ def _since(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected) -
         return min((moment for moment in complete if moment is not None), default=None)
     if trigger.keys:
         return _all_came(trigger.keys, arrived.first)
-    counted = _counted(trigger, arrived)
+    counted = arrived.counted
     return counted[trigger.count - 1] if len(counted) >= trigger.count else None
 
 
@@ -107,7 +127,7 @@ def _count_of(wanted: Collection[str], missing: Collection[str], unit: str) -> C
 
 def _count_of_any(trigger: PartitionsTrigger, arrived: Arrived) -> Count:
     unit = "partitions" if trigger.distinct else "writes"
-    return Count(len(_counted(trigger, arrived)), trigger.count, unit)
+    return Count(len(arrived.counted), trigger.count, unit)
 
 
 def _needs(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected, now: datetime) -> str:
@@ -122,12 +142,7 @@ def _needs(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected, n
         named = first_of(missing, MISSING_KEYS_SHOWN)
         return f"{plural(len(missing), 'partition')} of {trigger.dataset}: {named}"
     noun = "more new partition" if trigger.distinct else "more write"
-    return f"{plural(trigger.count - len(_counted(trigger, arrived)), noun)} of {trigger.dataset}"
-
-
-def _counted(trigger: PartitionsTrigger, arrived: Arrived) -> Sequence[datetime]:
-    """Return the arrival of each partition that counts."""
-    return tuple(arrived.first.values()) if trigger.distinct else arrived.writes
+    return f"{plural(trigger.count - len(arrived.counted), noun)} of {trigger.dataset}"
 
 
 def _all_came(wanted: Collection[str], first: Mapping[str, datetime]) -> datetime | None:
@@ -233,5 +248,5 @@ def _missing(trigger: PartitionsTrigger, arrived: Arrived, collected: Collected)
 
 
 KIND = LeafKind(
-    _since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count, _missing, _read
+    _since, _summary, _needs, Counting(_wanted, _amount, _by_key, _period), _count, _missing, _read, _of_count
 )

@@ -4,7 +4,7 @@ The shell loads it, the pure core reads it. Nothing else can influence a decisio
 repeatable in a scenario, in `why` and in a replay.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 
 from tidegate.domain.model import App, Schedule
@@ -23,6 +23,9 @@ from tidegate.scheduler.model.run import (
     keys_of_backfill,
     program_resource,
 )
+
+CountedKeys = Callable[[str], Collection[str]]
+"""Returns the keys that add to the amount at a place in the kept counts of a job (`TalliedKeys`)."""
 
 
 class Leaving(Value, kw_only=True):
@@ -54,6 +57,7 @@ class JobView(Value, kw_only=True):
         deliveries: the collected events of the job, in order of arrival.
         tally: the counts of these events, if they are not loaded: `deliveries` is empty then.
         leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
+        counted_keys: beside a tally that verdicts are explained by.
         slots: number of taken slots of each resource in `resources_of`.
         history: the last runs of the schedule's program, if a constraint depends on them.
         launches: launch instants of the schedule's program, oldest first, at least those within the
@@ -71,6 +75,7 @@ class JobView(Value, kw_only=True):
     deliveries: tuple[Delivery, ...] = ()
     tally: Tally | None = None
     leaving: Leaving | None = None
+    counted_keys: CountedKeys | None = None
     slots: Mapping[str, int] = {}
     history: ProgramHistory = ProgramHistory()
     launches: tuple[datetime, ...] = ()

@@ -4,8 +4,9 @@
                                                          │
                           the trigger is evaluated from it, without the events
 
-It says when each leaf had enough, and what it still has to count. It holds no texts: explanations are made
-from the events themselves. A tally is a cache: it can be counted again from the events at any time.
+It says when each leaf had enough, and what it still has to count. It holds no texts: explanations make them
+from the counts where these say all (`scheduler.explain.collected_events`), else from the events themselves.
+A tally is a cache: it can be counted again from the events at any time.
 """
 
 from collections.abc import Mapping
@@ -19,6 +20,13 @@ TalliedKeys = Mapping[tuple[str, str], int]
 Of a leaf that counts each period apart, also the amount of each period, by leaf and period. Of a trigger
 whose events may stop counting, also how many events of a key count.
 """
+
+
+OF_A_PERIOD = " of a period"
+"""After the path of a leaf that counts each period apart: there its keys are the periods."""
+
+EVENTS_OF_A_KEY = " events"
+"""After the path of a leaf whose events may stop counting: there its keys have the number of their events."""
 
 
 class LeafTally(Value, kw_only=True):

@@ -85,6 +85,9 @@ class TallyReader:
         known = self._tables.tallied_keys.get(job, {})
         return {place: amount for place, amount in known.items() if place[1] in keys}
 
+    def counted_keys(self, job: str, place: str) -> tuple[str, ...]:
+        return tuple(sorted(key for leaf, key in self._tables.tallied_keys.get(job, {}) if leaf == place))
+
     def counted_events(self, job: str, leaf: str, after: datetime, limit: int) -> tuple[Event, ...]:
         found = sorted((at, id) for where, at, id in self._counted(job) if where == leaf and at > after)
         return tuple([self._tables.events[id] for _, id in found if id in self._tables.events][:limit])

@@ -13,9 +13,8 @@ import msgspec
 from sqlalchemy import Column, Text, bindparam, func, or_, select, type_coerce
 
 from tidegate.domain.model import Constraint, Schedule
-from tidegate.domain.value import without_collection
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, delivery_order
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.run import ENDED, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.answers import AppHeader, Commitment
 from tidegate.scheduler.store.engine_reader import constraints_of
@@ -25,7 +24,7 @@ from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Codec, Row, as
 from tidegate.scheduler.store.sql.commit_tables import commitments, watermarked
 from tidegate.scheduler.store.sql.counts import CountReader
 from tidegate.scheduler.store.sql.event_pages import EventPageReader
-from tidegate.scheduler.store.sql.jobs import JobReader
+from tidegate.scheduler.store.sql.jobs import DeliveryReader, JobReader
 from tidegate.scheduler.store.sql.journal import JournalReader
 from tidegate.scheduler.store.sql.maintenance import MaintenanceReader
 from tidegate.scheduler.store.sql.pages import PageReader
@@ -42,53 +41,11 @@ from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.filters import Filters
 from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every, readable
 from tidegate.scheduler.store.sql.statements.rows import (
-    DELIVERY_READ,
     EVENTS,
     RUNS,
     SCHEDULES,
-    delivery_of,
 )
 from tidegate.scheduler.store.wanted import SchedulesWanted
-
-DELIVERIES = select(*EVENTS.read, *DELIVERY_READ).join_from(
-    tables.deliveries, tables.events, tables.events.c.id == tables.deliveries.c.event
-)
-COLLECTED = DELIVERIES.where(tables.deliveries.c.reason.is_(None))
-NEWEST_COLLECTED = COLLECTED.order_by(
-    tables.events.c.arrived.desc(),
-    tables.events.c.id.desc(),
-    tables.deliveries.c.leaf.desc(),
-    tables.deliveries.c.schedule.desc(),
-).limit(LIMIT)
-COUNT_COLLECTED = (
-    select(func.count()).select_from(tables.deliveries).where(tables.deliveries.c.reason.is_(None))
-)
-
-
-class DeliveryReader(Queries):
-    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        found: dict[str, list[Delivery]] = {job: [] for job in jobs}
-        # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
-        named = [job for job in found if job != tables.NO_JOB]
-        with without_collection():
-            for delivery in self._all(COLLECTED, delivery_of, {tables.deliveries.c.job: named}):
-                found[delivery.job or tables.NO_JOB].append(delivery)
-        for each in found.values():
-            each.sort(key=delivery_order)
-        return {job: tuple(each) for job, each in found.items()}
-
-    def newest_deliveries(self, job: str, limit: int) -> tuple[Delivery, ...]:
-        found = self._all(NEWEST_COLLECTED, delivery_of, None, {tables.deliveries.c.job: job}, limit=limit)
-        return tuple(found[::-1])
-
-    def count_deliveries(self, job: str) -> int:
-        (found,) = self._all(COUNT_COLLECTED, tuple[int], None, {tables.deliveries.c.job: job})
-        return found[0]
-
-    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        found = self._all(DELIVERIES, delivery_of, {tables.deliveries.c.event: events})
-        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
-
 
 PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
 """Where a text has another one; 0 if it has not."""

@@ -15,13 +15,7 @@ from tidegate.scheduler.decision.triggers.counting.arrivals import Kept
 from tidegate.scheduler.decision.triggers.counting.basis import counting_of, counts_periods, slides
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, Event
-from tidegate.scheduler.model.records.tally import LeafTally, Tally
-
-OF_A_PERIOD = " of a period"
-"""After the path of a leaf that counts each period apart: there its keys are the periods."""
-
-EVENTS_OF_A_KEY = " events"
-"""After the path of a leaf whose events may stop counting: there its keys have the number of their events."""
+from tidegate.scheduler.model.records.tally import EVENTS_OF_A_KEY, OF_A_PERIOD, LeafTally, Tally
 
 
 class CountedLeaf:

@@ -3,10 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from operator import itemgetter
 
 from sqlalchemy import BigInteger, Column, Table, Text, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
+from tidegate.domain.value import without_collection
 from tidegate.scheduler.model.event import Delivery, Event
 from tidegate.scheduler.model.records.tally import KeptTally, TalliedKeys, Tally
 from tidegate.scheduler.store.sql.columns import Codec, Instant, Json, Name, microseconds
@@ -63,6 +65,8 @@ NEWEST_COUNTED = (
 )
 KEYS = select(keys_counted.c.leaf, keys_counted.c.key, keys_counted.c.amount)
 
+KEYS_AT = select(keys_counted.c.key).order_by(keys_counted.c.key)
+
 
 @cache
 def _deleted(dialect: str) -> ReturningDelete[tuple[str]]:
@@ -80,6 +84,11 @@ class TallyReader(Queries):
         table = keys_counted
         rows = self._all(KEYS, tuple[str, str, int], {table.c.key: keys}, {table.c.job: job})
         return {(leaf, key): amount for leaf, key, amount in rows}
+
+    def counted_keys(self, job: str, place: str) -> tuple[str, ...]:
+        table = keys_counted
+        with without_collection():
+            return tuple(self._all(KEYS_AT, itemgetter(0), None, {table.c.job: job, table.c.leaf: place}))
 
     def counted_events(self, job: str, leaf: str, after: datetime, limit: int) -> tuple[Event, ...]:
         equals = {events_counted.c.job: job, events_counted.c.leaf: leaf}
