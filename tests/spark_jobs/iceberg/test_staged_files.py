@@ -9,8 +9,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.effort import only
-from tests.spark_jobs.iceberg.house import D22, D23, NEVER, House
+from tests.spark_jobs.iceberg.house import D22, D23, DAY, NEVER, House
 from tests.spark_jobs.staging import put
+from tidegate.domain.model import PartitionScheme, StaticDimension, WriteMode
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
@@ -50,6 +51,31 @@ def test_another_process_publishes_what_the_list_names(house: House) -> None:
     assert house.rows(ref) == [(D22, 1, "a"), (D23, 2, None)]
     assert house.staged() == []
     assert house.data_files() == house.live_files()
+
+
+@pytest.mark.parametrize("write", only(["append", "merge"], "merge"))
+def test_a_publish_makes_the_folders_of_its_partitions_without_hadoop(house: House, write: WriteMode) -> None:
+    """Hadoop starts a process for the permissions of each, which would be those of its own settings."""
+    codes = ("007", "a b.c:d", "x_y-z", "~*%+é\"'")
+    scheme = PartitionScheme(time=DAY, static=StaticDimension(name="code", keys=codes))
+    ref = house.ref(write, scheme, "t", *(("id",) if write == "merge" else ()))
+    columns = "day string, code string, id int"
+    house.publish(house.frame((D22, codes[0], 1), columns=columns), ref, f"{codes[0]}|{D22}")
+    data = Path(str(house.table().location()).removeprefix("file:")) / "data"
+    before, given = {*data.rglob("*")}, data.stat().st_mode
+    data.chmod(0o771)
+    try:
+        rows = house.frame(*((D22, code, 1) for code in codes[1:]), (D23, codes[0], 1), columns=columns)
+        house.publish(rows, ref, *(f"{code}|{day}" for code in codes for day in (D22, D23)))
+    finally:
+        data.chmod(given)
+
+    new = [path for path in data.rglob("*") if path.is_dir() and path not in before]
+    assert {path.stat().st_mode & 0o777 for path in new} == {0o771}
+    # Those without rows are removed.
+    parts = sorted(len(path.relative_to(data).parts) for path in new)
+    assert parts == [1, *[2] * len(codes), *[3] * len(codes)]
+    assert len(house.rows(ref)) == len(codes) + 1
 
 
 @pytest.mark.parametrize("said_by", ["the table", "the session"])

@@ -9,7 +9,6 @@ to the existing rows.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
-from urllib.parse import quote_plus
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -49,7 +48,7 @@ from tidegate.spark_jobs.iceberg.staging.files import (
     stage_files,
     staging_folder,
 )
-from tidegate.spark_jobs.iceberg.staging.names import staging_name
+from tidegate.spark_jobs.iceberg.staging.names import partition_folders, staging_name
 from tidegate.spark_jobs.iceberg.staging.staging import drop_staging, published_locations, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
@@ -176,10 +175,10 @@ def stage(
     frame = by_partition(frame, dimensions, keys, rebalance=_moves_no_rows(frame, target.table))
     log = log_of(target.table)
     own = staging_name(name, commit, token)
-    if ref.write == "merge":
-        staged = write_staging(catalog, own, target.table, frame, len(dimensions), target.schema)
-    else:
-        staged = stage_files(catalog, own, target.table, frame, len(dimensions), target.schema)
+    write = write_staging if ref.write == "merge" else stage_files
+    values = {key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys}
+    folders = [partition_folders(dimensions, one) for one in values.values()]
+    staged = write(catalog, own, target.table, frame, len(dimensions), target.schema, folders=folders)
     catalog.staged[own] = staged
     partitions = dict.fromkeys(keys, StagedPartition())
     for file in staged.listed:
@@ -201,7 +200,7 @@ def stage(
         dimensions=dimensions,
         new_columns=target.new_columns,
         columns=tuple(frame.columns),
-        partitions={key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys},
+        partitions=values,
         commit=commit,
         token=token,
         job=job,
@@ -244,7 +243,7 @@ def _refuse_long(ref: DatasetRef, keys: tuple[str, ...], table: Any | None) -> N
     """Refuse a partition whose folder would have a longer name than file systems of folders take."""
     for key in keys:
         for name, value in ref.parts(key).items():
-            length = len(f"{name}={quote_plus(value, safe='*')}")
+            length = len(*partition_folders([name], [value]))
             if length > MAX_NAME_BYTES:
                 if table is not None and scheme_of(str(table.location())) not in FOLDERS:
                     return

@@ -8,7 +8,8 @@ time, and Hadoop starts a `chmod` for each local file that it writes, and for it
 import os
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -24,6 +25,7 @@ from tidegate.spark_jobs.java.elements import BETWEEN, Elements, Method, MethodO
 from tidegate.spark_jobs.java.jvm import java_classes
 
 HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
+ALL_PERMISSIONS = 0o7777
 _CHECKSUM = re.compile(r"\..+\.crc")
 """The name of a file that Hadoop writes beside each local one, and does not list."""
 
@@ -179,6 +181,35 @@ class TableFiles:
             stream = io.newOutputFile(path).createOrOverwrite()
             stream.write(text.encode())
             stream.close()
+
+    @contextmanager
+    def with_folders(self, root: str, folders: Iterable[Sequence[str]], io: Any) -> Iterator[None]:
+        """Have folders of this machine while a block writes into them; remove those that it leaves empty.
+
+        Iceberg makes a folder that it lacks, for which Hadoop starts a `chmod`.
+
+        Args:
+            root: a new folder, in one that exists and whose permissions they get.
+            folders: the names of each below `root`, every one in that before it.
+        """
+        here, made = self._local(root, io), dict[Path, None]()
+        if here is not None:
+            # Perhaps only the executors may write there: then they make them.
+            with suppress(OSError):
+                mode = Path(here).parent.stat().st_mode & ALL_PERMISSIONS
+                for names in folders:
+                    for depth in range(len(names) + 1):
+                        folder = Path(here, *names[:depth])
+                        if folder not in made:
+                            folder.mkdir()
+                            made[folder] = None
+                            folder.chmod(mode)
+        try:
+            yield
+        finally:
+            for folder in reversed(made):
+                with suppress(OSError):
+                    folder.rmdir()
 
     def output(self, path: str, io: Any) -> Any:
         """Return Iceberg's OutputFile of a new file, which can be read by `io`."""

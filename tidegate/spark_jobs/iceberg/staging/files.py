@@ -15,7 +15,7 @@ import base64
 import binascii
 import re
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -169,6 +169,8 @@ def stage_files(
     rows: DataFrame,
     dimensions: int,
     schema: Any | None = None,
+    *,
+    folders: Iterable[Sequence[str]] = (),
 ) -> StagedFiles:
     """Write rows into new data files for `table`.
 
@@ -177,6 +179,7 @@ def stage_files(
     Args:
         dimensions: the number of partition columns.
         schema: the columns; None for those of the table.
+        folders: `partition_folders` of the partitions that may have rows.
 
     Raises:
         OSError: Iceberg failed.
@@ -190,7 +193,8 @@ def stage_files(
         place = (location, io, properties)
         private = _private_table(catalog, name, table, wide, place, numbered_alike=numbered_alike)
     folder.begin(name, io)
-    written = _write(catalog, private, picked(rows, columns))
+    with catalog.files.with_folders(data_folder(root, name), folders, io):
+        written = _write(catalog, private, picked(rows, columns))
     spec = private.spec()
     manifest = folder.save(name, written, spec, io)
     with java_failures(f"list the files of {name}"):

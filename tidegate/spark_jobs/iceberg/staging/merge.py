@@ -19,6 +19,7 @@ from tidegate.spark_jobs.datasets.partition_columns import among, in_partitions
 from tidegate.spark_jobs.iceberg.catalog.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.catalog.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, stage_files
+from tidegate.spark_jobs.iceberg.staging.names import partition_folders
 from tidegate.spark_jobs.iceberg.table.data_files import CONTENT_FILE
 from tidegate.spark_jobs.iceberg.table.table import partition_filter
 from tidegate.spark_jobs.java.elements import Method
@@ -129,7 +130,8 @@ def merge_files(
     if replaced.size() < len(hit):
         raise StaleTable(f"merge into {sql_name(name)}: the table has changed since it was read")
     left = existing.where(among(FILE_COLUMN, sorted(hit))).join(incoming, same, "left_anti")
-    written = stage_files(catalog, survivors, table, left.drop(FILE_COLUMN), len(dimensions))
+    folders = [partition_folders(dimensions, values) for values in merge.partitions]
+    written = stage_files(catalog, survivors, table, left.drop(FILE_COLUMN), len(dimensions), folders=folders)
     return replace(nothing, replaced=replaced, survivors=written)
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import quote_plus
 
 from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog, TableName
 from tidegate.spark_jobs.iceberg.table.table import FORMAT_VERSION
@@ -39,6 +40,15 @@ def data_root(table: Any) -> str:
 def data_folder(root: str, name: str) -> str:
     """Return the folder of the data files that are staged under a name."""
     return f"{root}/_{name}"
+
+
+def partition_folders(dimensions: Iterable[str], values: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the folders, each in the one before, that Iceberg's writer uses for a partition."""
+    # As Java's URLEncoder, which leaves other characters than Python.
+    return tuple(
+        "=".join(quote_plus(text, safe="*").replace("~", "%7E") for text in pair)
+        for pair in zip(dimensions, values, strict=True)
+    )
 
 
 def root_and_properties(

@@ -8,7 +8,7 @@ staged without a table, see `staging.files`.
 Files in the staging folder that were not published are removed with the staging table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -20,6 +20,7 @@ from tidegate.spark_jobs.iceberg.catalog.java_texts import each
 from tidegate.spark_jobs.iceberg.staging.files import StagedFiles, picked, remove_unpublished
 from tidegate.spark_jobs.iceberg.staging.names import (
     DATA_PATH,
+    data_folder,
     first_spec,
     like_table,
     of_commit,
@@ -30,7 +31,14 @@ from tidegate.spark_jobs.iceberg.table.table import added_files, columns_of, fil
 
 
 def write_staging(
-    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, dimensions: int, schema: Any
+    catalog: IcebergCatalog,
+    name: str,
+    table: Any,
+    rows: DataFrame,
+    dimensions: int,
+    schema: Any,
+    *,
+    folders: Iterable[Sequence[str]],
 ) -> StagedFiles:
     """Write rows into a new staging table of `table`, and return its files.
 
@@ -39,6 +47,7 @@ def write_staging(
     Args:
         dimensions: the number of partition columns.
         schema: the columns.
+        folders: see `stage_files`.
 
     Raises:
         OSError: the staging table was dropped during the write, or Iceberg failed.
@@ -46,7 +55,8 @@ def write_staging(
     private = (STAGING_NAMESPACE, name)
     like = table.operations().current()
     columns, root = _create(catalog, name, table, schema, like.spec(), like.sortOrder())
-    picked(rows, columns).writeTo(sql_name(private)).append()
+    with catalog.files.with_folders(data_folder(root, name), folders, table.io()):
+        picked(rows, columns).writeTo(sql_name(private)).append()
     written = catalog.table(private)
     staged = None if written is None else files_of(catalog, written, dimensions, root)
     if staged is None:
