@@ -64,11 +64,13 @@ def test_a_publish_makes_the_folders_of_its_partitions_without_hadoop(house: Hou
     data = Path(str(house.table().location()).removeprefix("file:")) / "data"
     before, given = {*data.rglob("*")}, data.stat().st_mode
     data.chmod(0o771)
+    house.spark.conf.set("spark.sql.adaptive.coalescePartitions.minPartitionNum", "2")
     try:
         rows = house.frame(*((D22, code, 1) for code in codes[1:]), (D23, codes[0], 1), columns=columns)
         house.publish(rows, ref, *(f"{code}|{day}" for code in codes for day in (D22, D23)))
     finally:
         data.chmod(given)
+        house.spark.conf.unset("spark.sql.adaptive.coalescePartitions.minPartitionNum")
 
     new = [path for path in data.rglob("*") if path.is_dir() and path not in before]
     assert {path.stat().st_mode & 0o777 for path in new} == {0o771}
@@ -76,6 +78,8 @@ def test_a_publish_makes_the_folders_of_its_partitions_without_hadoop(house: Hou
     parts = sorted(len(path.relative_to(data).parts) for path in new)
     assert parts == [1, *[2] * len(codes), *[3] * len(codes)]
     assert len(house.rows(ref)) == len(codes) + 1
+    # However few the rows are, they are written by all tasks that work at once.
+    assert len({file.name.split("-")[0] for path in new for file in path.glob("*.parquet")}) > 1
 
 
 @pytest.mark.parametrize("said_by", ["the table", "the session"])

@@ -14,6 +14,7 @@ from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.partition_columns import LEAST_TASK
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet.footer import read_footer
 from tidegate.spark_jobs.parquet.staging import rows_by_folder
@@ -72,6 +73,25 @@ def table(tmp_path: Path, spark: SparkSession) -> Table:
 
 def test_each_of_many_partitions_has_one_file_however_many_tasks_have_its_rows(table: Table) -> None:
     assert len(table.files(table.rows(60), 60)) == 60
+
+
+@pytest.mark.parametrize("minimum", [None, "1m"])
+def test_few_rows_of_several_partitions_are_written_by_all_tasks(table: Table, minimum: str | None) -> None:
+    """Adaptive execution gives a task at least a megabyte, unless a user has set another size."""
+    conf = table.spark.conf
+    # The session of the tests has one core.
+    conf.set("spark.sql.adaptive.coalescePartitions.minPartitionNum", str(TASKS))
+    if minimum:
+        conf.set(LEAST_TASK, minimum)
+    try:
+        table.files(table.rows(20), 20)
+        assert conf.get(LEAST_TASK, None) == minimum
+    finally:
+        conf.unset("spark.sql.adaptive.coalescePartitions.minPartitionNum")
+        conf.unset(LEAST_TASK)
+    data = Path(DAILY.root(table.warehouse)) / "_data"
+    tasks = {file.name.split("-")[1] for file in data.rglob("part-*")}
+    assert len(tasks) == 1 if minimum else len(tasks) >= TASKS
 
 
 def test_rows_that_the_program_has_sorted_stay_sorted_in_their_files(table: Table) -> None:

@@ -5,10 +5,11 @@ In every table format, a partition column is a string formatted like its key, so
 writes only the partitions that it was launched for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DateType, StringType, TimestampNTZType, TimestampType
 
@@ -28,6 +29,9 @@ DISTRIBUTE = ("Repartition", "RepartitionByExpression", "RebalancePartitions")
 """Parts of a plan by which a program says in which tasks its rows are."""
 KEEP_ARRANGED = ("Project", "Filter", "SubqueryAlias", "View", "GlobalLimit", "LocalLimit", "WithCTE")
 """Parts of a plan that leave rows in their tasks and in their order."""
+
+LEAST_TASK = "spark.sql.adaptive.coalescePartitions.minPartitionSize"
+"""How many bytes of a shuffle adaptive execution gives to a task at least; a megabyte by default."""
 
 
 def refuse_surplus(ref: DatasetRef, keys: tuple[str, ...], rows: Mapping[str, int]) -> None:
@@ -135,6 +139,23 @@ def by_partition(
     else:
         return frame
     return frame_of_plan(spark, made)
+
+
+@contextmanager
+def in_all_tasks(spark: SparkSession, keys: Sequence[str]) -> Iterator[None]:
+    """Let few rows of several partitions be written by as many tasks as work at once, while a block runs.
+
+    Each partition is at least a file, which costs the same with one row as with a thousand: one task would
+    create them one after the other.
+    """
+    if len(keys) < 2 or spark.conf.get(LEAST_TASK, None) is not None:
+        yield
+        return
+    spark.conf.set(LEAST_TASK, "1")
+    try:
+        yield
+    finally:
+        spark.conf.unset(LEAST_TASK)
 
 
 def _orders(frame: DataFrame, by: Sequence[Any], columns: Sequence[str]) -> list[Any]:

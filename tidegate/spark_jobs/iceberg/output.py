@@ -27,6 +27,7 @@ from tidegate.spark_jobs.datasets.merge_keys import (
 )
 from tidegate.spark_jobs.datasets.partition_columns import (
     by_partition,
+    in_all_tasks,
     in_partitions,
     refuse_surplus,
     with_partition_columns,
@@ -135,13 +136,13 @@ def table_name(ref: DatasetRef) -> TableName:
     return ref.place
 
 
-def _moves_no_rows(frame: DataFrame, table: Any) -> bool:
+def _moves_no_rows(frame: DataFrame, properties: Mapping[str, str]) -> bool:
     """Return whether Iceberg leaves the rows of a partition in their tasks when it writes them.
 
     Mostly it brings them together, so that they would be shuffled twice.
     """
-    mode = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, "") or table.properties().get(DISTRIBUTION)
-    return str(mode).lower() == "none" if mode else False
+    mode = frame.sparkSession.conf.get(SESSION_DISTRIBUTION, "") or properties.get(DISTRIBUTION, "")
+    return mode.lower() == "none"
 
 
 def stage(
@@ -172,13 +173,16 @@ def stage(
     frame = with_partition_columns(frame, ref, keys)
     frame = _fitting(catalog, ref, keys, frame, known)
     target = write_target(catalog, name, known, frame.schema, dimensions)
-    frame = by_partition(frame, dimensions, keys, rebalance=_moves_no_rows(frame, target.table))
-    log = log_of(target.table)
-    own = staging_name(name, commit, token)
+    properties = catalog.properties(target.table)
+    frame = by_partition(frame, dimensions, keys, rebalance=_moves_no_rows(frame, properties))
+    log, own = log_of(target.table, properties), staging_name(name, commit, token)
     write = write_staging if ref.write == "merge" else stage_files
     values = {key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys}
-    folders = [partition_folders(dimensions, one) for one in values.values()]
-    staged = write(catalog, own, target.table, frame, len(dimensions), target.schema, folders=folders)
+    with in_all_tasks(frame.sparkSession, keys):
+        staged = write(
+            catalog, own, target.table, frame, len(dimensions), target.schema,
+            folders=[partition_folders(dimensions, one) for one in values.values()], properties=properties,
+        )  # fmt: skip
     catalog.staged[own] = staged
     partitions = dict.fromkeys(keys, StagedPartition())
     for file in staged.listed:

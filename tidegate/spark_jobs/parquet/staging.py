@@ -25,7 +25,7 @@ from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
-from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, text_literal
+from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, in_all_tasks, text_literal
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.java.elements import Elements, Method
@@ -111,7 +111,9 @@ def write_by_key(
         _writer(frame).parquet(f"{folder}/{KEY_COLUMN}={ONLY_KEY}")
     else:
         marked = frame.withColumn(KEY_COLUMN, _marked(frame.sparkSession, dimensions, keys))
-        _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN).parquet(folder)
+        writer = _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN)
+        with in_all_tasks(frame.sparkSession, keys):
+            writer.parquet(folder)
     footers = _footers(files, folder) if read_here else None
     if footers is None:
         rows = rows_by_folder(frame.sparkSession, folder)

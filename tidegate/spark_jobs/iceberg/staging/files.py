@@ -171,6 +171,7 @@ def stage_files(
     schema: Any | None = None,
     *,
     folders: Iterable[Sequence[str]] = (),
+    properties: Mapping[str, str] | None = None,
 ) -> StagedFiles:
     """Write rows into new data files for `table`.
 
@@ -180,6 +181,7 @@ def stage_files(
         dimensions: the number of partition columns.
         schema: the columns; None for those of the table.
         folders: `partition_folders` of the partitions that may have rows.
+        properties: those of `table`, if known.
 
     Raises:
         OSError: Iceberg failed.
@@ -188,9 +190,9 @@ def stage_files(
     columns, numbered_alike = columns_of(catalog, wide)
     with java_failures(f"stage {name}"):
         location, io = str(table.location()), table.io()
-        root, properties = root_and_properties(catalog, name, table, location)
-        folder = StagingFolder(catalog, root, io)
-        place = (location, io, properties)
+        known = catalog.properties(table) if properties is None else properties
+        root, own = root_and_properties(name, known, location)
+        folder, place = StagingFolder(catalog, root, io), (location, io, own)
         private = _private_table(catalog, name, table, wide, place, numbered_alike=numbered_alike)
     folder.begin(name, io)
     with catalog.files.with_folders(data_folder(root, name), folders, io):

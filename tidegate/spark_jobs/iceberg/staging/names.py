@@ -51,16 +51,14 @@ def partition_folders(dimensions: Iterable[str], values: Iterable[str]) -> tuple
     )
 
 
-def root_and_properties(
-    catalog: IcebergCatalog, name: str, table: Any, location: str
-) -> tuple[str, dict[str, str]]:
+def root_and_properties(name: str, known: Mapping[str, str], location: str) -> tuple[str, dict[str, str]]:
     """Return `data_root`, and the properties of a private table whose data files become files of `table`.
 
     Args:
         name: the name under which they are staged.
-        location: the folder of the table.
+        known: the properties of `table`.
+        location: its folder.
     """
-    known = catalog.properties(table)
     root = known.get(DATA_PATH) or f"{location}/data"
     return root, _inherited(known) | {"format-version": FORMAT_VERSION, DATA_PATH: data_folder(root, name)}
 

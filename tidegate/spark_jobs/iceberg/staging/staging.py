@@ -8,7 +8,7 @@ staged without a table, see `staging.files`.
 Files in the staging folder that were not published are removed with the staging table.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -39,6 +39,7 @@ def write_staging(
     schema: Any,
     *,
     folders: Iterable[Sequence[str]],
+    properties: Mapping[str, str],
 ) -> StagedFiles:
     """Write rows into a new staging table of `table`, and return its files.
 
@@ -48,13 +49,14 @@ def write_staging(
         dimensions: the number of partition columns.
         schema: the columns.
         folders: see `stage_files`.
+        properties: those of `table`.
 
     Raises:
         OSError: the staging table was dropped during the write, or Iceberg failed.
     """
     private = (STAGING_NAMESPACE, name)
     like = table.operations().current()
-    columns, root = _create(catalog, name, table, schema, like.spec(), like.sortOrder())
+    columns, root = _create(catalog, name, table, properties, schema, like.spec(), like.sortOrder())
     with catalog.files.with_folders(data_folder(root, name), folders, table.io()):
         picked(rows, columns).writeTo(sql_name(private)).append()
     written = catalog.table(private)
@@ -97,7 +99,7 @@ def root_of(staging: Any) -> str:
 def rows_of_files(catalog: IcebergCatalog, name: str, table: Any, staged: StagedFiles) -> DataFrame:
     """Return the rows of staged files, through a new staging table of `table` that refers to them."""
     private = (STAGING_NAMESPACE, name)
-    _create(catalog, name, table, staged.schema, staged.spec)
+    _create(catalog, name, table, catalog.properties(table), staged.schema, staged.spec)
     made = catalog.table(private)
     if made is None:
         raise OSError(f"{sql_name(private)} was dropped before it was read")
@@ -110,12 +112,18 @@ def rows_of_files(catalog: IcebergCatalog, name: str, table: Any, staged: Staged
 
 
 def _create(
-    catalog: IcebergCatalog, name: str, table: Any, schema: Any, spec: Any, order: Any | None = None
+    catalog: IcebergCatalog,
+    name: str,
+    table: Any,
+    known: Mapping[str, str],
+    schema: Any,
+    spec: Any,
+    order: Any | None = None,
 ) -> tuple[tuple[str, ...], str]:
     """Create a staging table, and return its columns and the folder of the data of `table`."""
     private = (STAGING_NAMESPACE, name)
     # Dropping the staging table must keep the data files: they may be published.
-    root, properties = root_and_properties(catalog, name, table, str(table.location()))
+    root, properties = root_and_properties(name, known, str(table.location()))
     properties |= {"gc.enabled": "false"}
     columns, numbered_alike = columns_of(catalog, schema)
     first = first_spec(catalog, spec, numbered_alike=numbered_alike)

@@ -7,7 +7,7 @@ table and new columns are created by the commit that publishes the rows that nee
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,13 +30,16 @@ snapshot has expired fails instead of guessing."""
 DAY_MILLISECONDS = 24 * 3600 * 1000
 
 
-def log_of(table: Any) -> PublishLog:
+def log_of(table: Any, properties: Mapping[str, str] | None = None) -> PublishLog:
     """Return the log of our publishes into a table.
+
+    Args:
+        properties: those of the table, if known.
 
     Raises:
         TableDamaged: its property is not a log.
     """
-    text = table.properties().get(PROPERTY)
+    text = (table.properties() if properties is None else properties).get(PROPERTY)
     try:
         return decode_log(text)
     except (ValueError, msgspec.MsgspecError) as error:
