@@ -100,6 +100,7 @@ HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
     ("ledger of an app", lambda tx: tx.ledger(app="a")),
     ("counts", lambda tx: tx.counts()),
     ("deliveries", lambda tx: tx.deliveries(["j"])),
+    ("reports", lambda tx: tx.reports("j")),
     ("deliveries of events", lambda tx: tx.deliveries_of_events(["e"])),
     ("new deliveries", lambda tx: tx.add_deliveries([delivery(event("e"), job="j")])),
     ("kept counts", lambda tx: tx.tallies(["j"])),

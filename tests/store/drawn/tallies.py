@@ -63,6 +63,7 @@ def answers(reader: EngineReader, now: datetime) -> list[Any]:
         reader.tallies(names),
         [reader.tallied_keys(name, ["k", "K"]) for name in names],
         [reader.counted_keys(name, leaf) for name in names for leaf in ("", "0")],
+        [reader.reports(name) for name in names],
         [reader.counted_events(name, leaf, at(0), 2) for name in names for leaf in ("", "0")],
         [reader.newest_counted(name, leaf, now) for name in names for leaf in ("", "0")],
     ]

@@ -227,6 +227,38 @@ class Delivery(Value, kw_only=True):
     at: datetime
 
 
+class Report(Value, kw_only=True):
+    """What an event says that reports a partition, and nothing else; see `Event`."""
+
+    key: str
+    partition: str
+    rows: int | None
+    bytes: int | None
+    time: datetime
+
+
+def report_of(event: Event) -> Report | None:
+    """Return an event as a report; None if it says anything that a report does not."""
+    if event.kind is not EventKind.PARTITION or event.partition is None:
+        return None
+    key, partition, rows, size, time = event.key, event.partition, event.rows, event.bytes, event.time
+    bare = Event(
+        id=event.id,
+        kind=event.kind,
+        key=key,
+        time=time,
+        arrived=event.arrived,
+        partition=partition,
+        rows=rows,
+        bytes=size,
+        run_id=event.run_id,
+        detail=event.detail,
+    )
+    if event != bare:
+        return None
+    return Report(key=key, partition=partition, rows=rows, bytes=size, time=time)
+
+
 delivery_order: Callable[[Delivery], tuple[datetime, str, str, str]] = attrgetter(
     "event.arrived", "event.id", "leaf", "schedule"
 )

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, Unpack
 from tidegate.domain.model import Constraint, Schedule
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.event import Delivery, Event, Report
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.kind import Kind
@@ -148,6 +148,10 @@ class EngineReader(InstanceRows, MaintenanceRows, RecordRows, TallyRows, Protoco
 
         An event that has left its job is left out.
         """
+        ...
+
+    def reports(self, job: str) -> tuple[Report, ...] | None:
+        """The events that a job has collected, by arrival and id, each once; None unless all are reports."""
         ...
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:

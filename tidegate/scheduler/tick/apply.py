@@ -75,9 +75,9 @@ class Applier:
             planned: whether launches are planned.
         """
         found = {view.job.id: self._decided(view) for view in views}
-        asking = {id for id, each in found.items() if isinstance(each, Decision) and _needs_events(each)}
+        decided = [(view, each) for view in views if isinstance(each := found[view.job.id], Decision)]
         if planned:
-            self._work.held.read([v.job.id for v in views if v.job.id in asking and not v.job.launch])
+            self._work.held.read_for([(v, d) for v, d in decided if _needs_events(d) and not v.job.launch])
         decisions: dict[str, Decision | None] = {}
         for view in views:
             decision = found[view.job.id]
@@ -101,7 +101,7 @@ class Applier:
             if _launches(decision):
                 # A retried job keeps its plan: its next attempt does the same work.
                 self._plans[view.job.id] = view.job.launch or self._plan(
-                    self._work.held.whole_view(view), decision
+                    self._work.held.plan_view(view, decision), decision
                 )
         except StoreError:
             # No fault of the plan: the whole transaction has failed.

@@ -18,6 +18,8 @@ from datetime import datetime
 
 import msgspec
 
+from tidegate.scheduler.decision.launch.plan import is_planned_by_reports
+from tidegate.scheduler.decision.outcome import Decision
 from tidegate.scheduler.decision.repairs import seen_by
 from tidegate.scheduler.decision.triggers.collected import heard_keys
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
@@ -164,6 +166,25 @@ class HeldEvents:
         if view.tally is None:
             return view
         return msgspec.structs.replace(view, deliveries=self._seen(view), tally=None, leaving=None)
+
+    def plans_by_reports(self, view: JobView, decision: Decision) -> bool:
+        """Return whether a launch needs at most the counts of a job and reports, and no event is read."""
+        id = view.job.id
+        return id in self._counts and id not in self._whole and is_planned_by_reports(view, decision)
+
+    def read_for(self, decided: Iterable[tuple[JobView, Decision]]) -> None:
+        """Read all events of jobs whose decisions are applied with them."""
+        self.read([view.job.id for view, decision in decided if not self.plans_by_reports(view, decision)])
+
+    def plan_view(self, view: JobView, decision: Decision) -> JobView:
+        """Return the view of a job with what its launch plan needs: its events, as reports if they are."""
+        if self.plans_by_reports(view, decision):
+            if view.job.id in self._unwritten:
+                self._flush()
+            reports = self._transaction.reports(view.job.id)
+            if reports is not None:
+                return msgspec.structs.replace(view, reports=reports)
+        return self.whole_view(view)
 
     def _seen(self, view: JobView) -> tuple[Delivery, ...]:
         """Return all events of a job; those of a repair with the events of the jobs that it repairs."""

@@ -84,11 +84,10 @@ def with_reads(plan: LaunchPlan, exists: Existing, app: str) -> LaunchPlan:
     """Return a launch plan whose manifest has what the program reads beside what its trigger collects."""
     if not exists.read:
         return plan
-    read = [Delivery(event=event, schedule="", leaf="", at=event.arrived) for event in exists.read]
     times = [event.time for event in exists.read]
     return msgspec.structs.replace(
         plan,
-        manifest=dict(sorted({**plan.manifest, **manifest_of(app, read)}.items())),
+        manifest=dict(sorted({**plan.manifest, **manifest_of(app, exists.read)}.items())),
         sizes=dict(sorted({**plan.sizes, **sizes_of(exists.read, app)}.items())),
         first_event_time=min((*times, *_some(plan.first_event_time))),
         last_event_time=max((*times, *_some(plan.last_event_time))),

@@ -14,25 +14,31 @@ from functools import lru_cache
 import msgspec
 
 from tidegate.domain.launch_input import Fired, PartitionInput, UpstreamRun
-from tidegate.domain.model import leaves
+from tidegate.domain.model import Leaf, leaves
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.scheduler.decision.launch.provisional import of_leaf
-from tidegate.scheduler.decision.triggers.collected import collected
+from tidegate.scheduler.decision.triggers.collected import Collected, collected
 from tidegate.scheduler.decision.triggers.tree import LEAVES
 from tidegate.scheduler.decision.view.job_view import JobView
-from tidegate.scheduler.model.event import Delivery, Event, EventKind, dataset_of_key
+from tidegate.scheduler.model.event import Delivery, Event, EventKind, Report, dataset_of_key
 from tidegate.scheduler.model.job import LaunchPlan
 
 NAMES_KEPT = 256
 """Of how many event keys the dataset's name is kept: a job has many events of few keys."""
 
 
-def manifest_of(app: str, deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+def events_of(view: JobView) -> Iterable[Event | Report]:
+    """Return the events that a job has collected, each once, in order of arrival."""
+    if view.reports is not None:
+        return view.reports
+    return {delivery.event.id: delivery.event for delivery in view.deliveries}.values()
+
+
+def manifest_of(app: str, events: Iterable[Event]) -> dict[str, tuple[str, ...]]:
     """Return the distinct collected partition keys by dataset, as the app names it, both sorted."""
     keys: dict[str, set[str]] = {}
     named, found = "", set[str]()
-    for delivery in deliveries:
-        event = delivery.event
+    for event in events:
         if event.kind is EventKind.PARTITION and event.partition is not None:
             # A job has many events of few datasets.
             if event.key != named:
@@ -79,25 +85,25 @@ def _run_of(event: Event) -> UpstreamRun | None:
 
 def with_input(plan: LaunchPlan, view: JobView, now: datetime) -> LaunchPlan:
     """Return a launch plan with the input of a job that is launched at an instant."""
-    events = tuple({delivery.event.id: delivery.event for delivery in view.deliveries}.values())
+    events = tuple(events_of(view))
     times = [event.time for event in events]
     return msgspec.structs.replace(
         plan,
         key=view.job.key,
         now=now,
-        sizes=sizes_of(events, view.app.name),
+        sizes=plan.sizes or sizes_of(events, view.app.name),
         fired=tuple(_fired(view)),
         first_event_time=min(times, default=None),
         last_event_time=max(times, default=None),
     )
 
 
-def sizes_of(events: Iterable[Event], app: str) -> dict[str, dict[str, PartitionInput]]:
+def sizes_of(events: Iterable[Event | Report], app: str) -> dict[str, dict[str, PartitionInput]]:
     """Return what is known of each collected partition, by dataset and key, both sorted."""
     found: dict[str, dict[str, PartitionInput]] = {}
     named, parts = "", dict[str, PartitionInput]()
     for event in events:
-        if event.kind is not EventKind.PARTITION:
+        if isinstance(event, Event) and event.kind is not EventKind.PARTITION:
             continue
         # A job has many events of few datasets.
         if event.key != named:
@@ -113,7 +119,7 @@ def sizes_of(events: Iterable[Event], app: str) -> dict[str, dict[str, Partition
     return {name: {key: parts[key] for key in sorted(parts)} for name, parts in sorted(found.items())}
 
 
-def _updated(before: PartitionInput, event: Event, *, adds: bool) -> PartitionInput:
+def _updated(before: PartitionInput, event: Event | Report, *, adds: bool) -> PartitionInput:
     """Return what is known of a partition after one more report of it, which arrived after the others."""
     return PartitionInput(
         rows=_newest(before.rows, event.rows, adds=adds),
@@ -134,7 +140,15 @@ def _fired(view: JobView) -> Iterable[Fired]:
     """Yield the leaves of the trigger that hold with the events that the job has at them."""
     has = collected(view)
     for leaf in leaves(view.schedule.trigger):
-        deliveries = has.by_leaf.get(leaf.path, ())
-        if deliveries and LEAVES[type(leaf.trigger)].enough_since(leaf.trigger, deliveries, has) is not None:
+        if _holds(leaf, view, has):
             of, name = of_leaf(leaf.trigger, view.schedule), leaf.trigger.as_
             yield Fired(kind=leaf.trigger.kind, member=leaf.path, of=of, name=name)
+
+
+def _holds(leaf: Leaf, view: JobView, has: Collected) -> bool:
+    """Return whether a leaf holds with the events that the job has at it."""
+    if view.reports is not None and view.tally is not None:
+        count = view.tally.leaves.get(leaf.path)
+        return count is not None and count.since is not None
+    deliveries, kind = has.by_leaf.get(leaf.path, ()), LEAVES[type(leaf.trigger)]
+    return bool(deliveries) and kind.enough_since(leaf.trigger, deliveries, has) is not None

@@ -61,7 +61,8 @@ def _facts(
     }
     for name, path, _ in () if trigger is None else named_members(trigger):
         mine = [delivery for delivery in deliveries if is_below(delivery.leaf, path)]
-        facts.update(_collected(f"trigger.{name}", own, mine, manifest_of(own, mine), upstream_of(own, mine)))
+        manifest = manifest_of(own, (delivery.event for delivery in mine))
+        facts.update(_collected(f"trigger.{name}", own, mine, manifest, upstream_of(own, mine)))
     return facts
 
 

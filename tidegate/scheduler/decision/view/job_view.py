@@ -11,7 +11,7 @@ from tidegate.domain.model import App, Schedule
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.view.partitions import partition_resources, partitions_awaited
 from tidegate.scheduler.decision.view.upstream import Upstream
-from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.event import Delivery, Report
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.obstacle import Obstacle
 from tidegate.scheduler.model.records.tally import Tally
@@ -55,6 +55,7 @@ class JobView(Value, kw_only=True):
     Attributes:
         app: the deployed app, with the partition schemes of its datasets.
         deliveries: the collected events of the job, in order of arrival.
+        reports: its collected events, if they take the place of the deliveries in its launch plan.
         tally: the counts of these events, if they are not loaded: `deliveries` is empty then.
         leaving: beside a tally: what leaves the job, if its trigger drops events and does not hold.
         counted_keys: beside a tally that verdicts are explained by.
@@ -73,6 +74,7 @@ class JobView(Value, kw_only=True):
     schedule: Schedule
     job: Job
     deliveries: tuple[Delivery, ...] = ()
+    reports: tuple[Report, ...] | None = None
     tally: Tally | None = None
     leaving: Leaving | None = None
     counted_keys: CountedKeys | None = None

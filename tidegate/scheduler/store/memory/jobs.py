@@ -7,7 +7,7 @@ from typing import Unpack
 
 import msgspec
 
-from tidegate.scheduler.model.event import Delivery, delivery_order
+from tidegate.scheduler.model.event import Delivery, Report, delivery_order, report_of
 from tidegate.scheduler.model.job import FINISHED, SHORT_DIGITS, WAITING, Job, JobState, hash_of
 from tidegate.scheduler.model.launch_order import launch_rank, offer_rank
 from tidegate.scheduler.model.queue import needs_of, queue_of
@@ -54,6 +54,11 @@ class JobReader:
             each.sort(key=delivery_order)
             found[job] = tuple(each)
         return found
+
+    def reports(self, job: str) -> tuple[Report, ...] | None:
+        events = {each.event.id: each.event for each in self.deliveries([job])[job]}
+        found = [report_of(event) for event in events.values()]
+        return None if None in found else tuple(each for each in found if each is not None)
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
         found = [
