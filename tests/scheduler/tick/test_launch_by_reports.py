@@ -35,8 +35,14 @@ READ = {
 }
 
 
-def launched(monkeypatch: pytest.MonkeyPatch, schedule: str, *, counted_from: int) -> tuple[Job, bool]:
-    """The first job that is launched, and whether its plan was made from reports."""
+def launched(
+    monkeypatch: pytest.MonkeyPatch, schedule: str, *, counted_from: int, last: int = len(DAYS)
+) -> tuple[Job, bool]:
+    """The first job that is launched, and whether its plan was made from reports.
+
+    Args:
+        last: minute after which one tick takes in all that comes.
+    """
     planned: dict[str, bool] = {}
     plan_view = HeldEvents.plan_view
 
@@ -53,7 +59,9 @@ def launched(monkeypatch: pytest.MonkeyPatch, schedule: str, *, counted_from: in
             world.arrive(f"10:{minute:02}", "raw", day, rows=10 + minute)
             world.arrive(f"10:{minute:02}", "other", day)
             world.run(f"10:{minute:02}", "r", "succeeded", f"r{minute}")
-            world.tick(f"10:{minute:02}")
+            if minute < last:
+                world.tick(f"10:{minute:02}")
+        world.tick("10:07")
     job = world.jobs("s")[0]
     return job, planned[job.id]
 
@@ -78,4 +86,16 @@ def test_a_plan_that_needs_more_is_made_from_all_events(
     job, by_reports = launched(monkeypatch, schedule, counted_from=1)
 
     assert job.launch is not None and job == expected
+    assert not by_reports
+
+
+def test_so_is_that_of_a_job_that_was_satisfied_before_in_the_same_tick(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedule = "trigger: {partitions: {dataset: raw, count: 4}}, constraints: [delay: 90s]"
+    expected, _ = launched(monkeypatch, schedule, counted_from=1_000, last=3)
+
+    job, by_reports = launched(monkeypatch, schedule, counted_from=1, last=3)
+
+    assert job.launch is not None and job.launch.fired and job == expected
     assert not by_reports

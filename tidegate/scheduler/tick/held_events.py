@@ -18,12 +18,12 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.scheduler.decision.launch.plan import is_planned_by_reports
-from tidegate.scheduler.decision.outcome import Decision
+from tidegate.compiler.template import references_in
+from tidegate.scheduler.decision.outcome import Decision, Launch
 from tidegate.scheduler.decision.repairs import seen_by
 from tidegate.scheduler.decision.triggers.collected import heard_keys
 from tidegate.scheduler.decision.triggers.counting.arrivals import Nothing
-from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
+from tidegate.scheduler.decision.triggers.counting.basis import basis_of, counts_leaves_alone, slides
 from tidegate.scheduler.decision.triggers.counting.counter import Counter, counted_at
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, delivery_order
@@ -168,9 +168,17 @@ class HeldEvents:
         return msgspec.structs.replace(view, deliveries=self._seen(view), tally=None, leaving=None)
 
     def plans_by_reports(self, view: JobView, decision: Decision) -> bool:
-        """Return whether a launch needs at most the counts of a job and reports, and no event is read."""
-        id = view.job.id
-        return id in self._counts and id not in self._whole and is_planned_by_reports(view, decision)
+        """Return whether a launch needs at most the counts of a job and reports, and no event is read.
+
+        It needs events where references are filled from them, or a part of the trigger is judged once more.
+        """
+        id, schedule = view.job.id, view.schedule
+        if not isinstance(decision.outcome, Launch) or id not in self._counts or id in self._whole:
+            return False
+        # Of a job that was satisfied before, whose counts are not read, the trigger is not found to hold.
+        by_counts = decision.trigger.met and counts_leaves_alone(schedule.trigger)
+        existing = view.app.programs[schedule.program].existing
+        return by_counts and existing is None and not references_in(schedule.args)
 
     def read_for(self, decided: Iterable[tuple[JobView, Decision]]) -> None:
         """Read all events of jobs whose decisions are applied with them."""

@@ -150,5 +150,7 @@ def _holds(leaf: Leaf, view: JobView, has: Collected) -> bool:
     if view.reports is not None and view.tally is not None:
         count = view.tally.leaves.get(leaf.path)
         return count is not None and count.since is not None
-    deliveries, kind = has.by_leaf.get(leaf.path, ()), LEAVES[type(leaf.trigger)]
-    return bool(deliveries) and kind.enough_since(leaf.trigger, deliveries, has) is not None
+    deliveries = has.by_leaf.get(leaf.path, ())
+    if not deliveries:
+        return False
+    return LEAVES[type(leaf.trigger)].enough_since(leaf.trigger, deliveries, has) is not None

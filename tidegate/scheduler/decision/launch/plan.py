@@ -24,10 +24,6 @@ from tidegate.scheduler.decision.launch.dates import (
 )
 from tidegate.scheduler.decision.launch.input import events_of, sizes_of, upstream_of
 from tidegate.scheduler.decision.launch.references import Values, values_of, with_arguments
-from tidegate.scheduler.decision.outcome import Decision, Launch
-from tidegate.scheduler.decision.triggers.collect_within import keeps_evidence
-from tidegate.scheduler.decision.triggers.counting.basis import slides
-from tidegate.scheduler.decision.triggers.wait_at_most import waits
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.partitions import keys_of
 from tidegate.scheduler.model.instance import Instance
@@ -65,23 +61,6 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
     )
     plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
     return _with_values(view, plan, values_of(plan, view.deliveries, view.job.key, view.schedule.trigger))
-
-
-def is_planned_by_reports(view: JobView, decision: Decision) -> bool:
-    """Return whether the launch plan of a job depends on no more of its events than reports and counts say.
-
-    It does where references are filled from events, or a part of the trigger is judged once more: a wait may
-    stand for it, or its counts are not of all events.
-    """
-    trigger, schedule = view.schedule.trigger, view.schedule
-    if view.tally is None or view.job.instance is not None or view.job.repairs is not None:
-        return False
-    if not isinstance(decision.outcome, Launch) or not decision.trigger.met:
-        return False
-    if waits(trigger) or slides(trigger) or keeps_evidence(trigger):
-        return False
-    existing = view.app.programs[schedule.program].existing
-    return existing is None and not template.references_in(schedule.args)
 
 
 def _with_values(view: JobView, plan: LaunchPlan, values: Values) -> LaunchPlan:

@@ -49,6 +49,11 @@ def slides(trigger: Trigger) -> bool:
     return any(limits_of(trigger).values())
 
 
+def counts_leaves_alone(trigger: Trigger) -> bool:
+    """Return whether each leaf of a trigger counts all its events, and so says by itself whether it holds."""
+    return not (slides(trigger) or waits(trigger) or keeps_evidence(trigger))
+
+
 def counts_events_only(view: JobView) -> bool:
     """Return whether of a job only the number of its events is counted."""
     return view.job.satisfied_at is not None and slides(view.schedule.trigger)
