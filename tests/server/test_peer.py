@@ -18,6 +18,7 @@ from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.open import open_store
 from tidegate.server.application import create_application
+from tidegate.server.connections import OF_CONNECTION
 from tidegate.server.peer import Peer, peer_of, sees_owners
 
 pytestmark = [pytest.mark.store, pytest.mark.endurance]
@@ -32,6 +33,22 @@ TABLE = """\
    1: 0100007F:C350 0100007F:1F90 01 00000000:00000000 00:00000000 00000000 {user:5d} 0 {inode} 1 0 20 4
 """  # fmt: skip
 """A server on 8080 and a client on 50000, as Linux lists them."""
+
+
+COUNTING = """
+from tidegate.server import peer
+sockets = peer._sockets
+
+def counted(tables):
+    with open("looks", "a") as looks:
+        looks.write("x")
+    return sockets(tables)
+
+peer._sockets = counted
+from tidegate.cli.main import main
+main()
+"""
+"""A server that notes how often it has read the list of all sockets."""
 
 
 def request(client: tuple[str, int], server: int = 8080) -> Request:
@@ -61,6 +78,17 @@ def test_the_owner_of_the_connection_is_the_caller(tmp_path: Path, user: int, in
 def test_another_connection_is_not_taken_for_it(tmp_path: Path, client: tuple[str, int]):
     assert peer_of(request(client), table(tmp_path, os.geteuid())) == Peer("", is_trusted=False)
     assert peer_of(request(("127.0.0.1", 50_000), 8081), table(tmp_path, 0)).is_trusted is False
+
+
+def test_a_connection_is_looked_up_once(tmp_path: Path):
+    """Its port may be that of another user later; the connection is another one then."""
+    ours, other = request(("127.0.0.1", 50_000)), request(("127.0.0.1", 50_000))
+    ours.scope["state"], other.scope["state"] = {OF_CONNECTION: {}}, {OF_CONNECTION: {}}
+
+    assert not peer_of(ours, (tmp_path / "none",)).is_trusted
+    assert peer_of(ours, table(tmp_path, os.geteuid())).is_trusted
+    assert peer_of(ours, table(tmp_path, STRANGER)).is_trusted
+    assert not peer_of(other, table(tmp_path, STRANGER)).is_trusted
 
 
 def test_a_list_that_lacks_it_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -125,7 +153,7 @@ def test_another_user_may_read_and_not_write(strangers_server: Served):
 def test_a_server_that_runs_takes_writes_of_its_own_user_only(tmp_path: Path):
     (tmp_path / "tidegate.toml").write_text("")
     (tmp_path / "schedules").mkdir()
-    process = ServerProcess(tmp_path, "--no-host")
+    process = ServerProcess(tmp_path, "--no-host", program=("-c", COUNTING))
     gauge = f"{NS}/gauges/cpu"
 
     def as_stranger() -> None:
@@ -136,7 +164,10 @@ def test_a_server_that_runs_takes_writes_of_its_own_user_only(tmp_path: Path):
 
     try:
         with process.client() as client:
-            assert client.post(gauge, json={"value": 1, "reason": "calm"}).status_code == 200
+            # At the start it looks for its own socket, and then for that of the connection.
+            for looks in (2, 2):
+                assert client.post(gauge, json={"value": 1, "reason": "calm"}).status_code == 200
+                assert (tmp_path / "looks").read_text() == "x" * looks
         if os.geteuid() == 0:
             assert in_child(as_stranger) == 0
     finally:
@@ -145,4 +176,4 @@ def test_a_server_that_runs_takes_writes_of_its_own_user_only(tmp_path: Path):
     with store.reading() as reader:
         noted = [entry.data for entry in reader.journal() if entry.kind is EntryKind.GAUGE]
     store.close()
-    assert [(each["by"], each["why"]) for each in noted] == [(f"rest (user {ME})", "calm")]
+    assert [(each["by"], each["why"]) for each in noted] == [(f"rest (user {ME})", "calm")] * 2

@@ -35,6 +35,9 @@ BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0
 
 TOO_LONG = BUSY.replace(b"503 Service Unavailable\r\nRetry-After: 5", b"431 Request Header Fields Too Large")
 
+OF_CONNECTION = "of_connection"
+"""In the state of a request: a dictionary that all requests of one connection have in common."""
+
 # The class is chosen at run time: with httptools, or with h11.
 _Protocol = cast(type[Any], AutoHTTPProtocol)
 
@@ -78,6 +81,7 @@ class LimitedProtocol(_Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        self.app_state = {**self.app_state, OF_CONNECTION: {}}
         if len(self.connections) > self.most and not self._make_room():
             transport.write(BUSY)
             transport.close()

@@ -34,15 +34,20 @@ def faults_of_report(app: App, dataset: str, keys: Iterable[str], warehouse: War
     writer = app.owners().get(dataset)
     if writer is not None:
         return [f"{ref}: program {writer} writes it, and its publishes are reported by themselves"]
-    found = without_files(app, dataset, keys, warehouse)
+    found = without_files(app, dataset, keys, warehouse, described=SHOWN_MAX)
     lines = [f"{f'{ref} {key}'.strip()}: {lack}" for key, lack in list(found.items())[:SHOWN_MAX]]
     return lines + [f"{len(found) - SHOWN_MAX} more have none"] * (len(found) > SHOWN_MAX)
 
 
-def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Warehouse) -> dict[str, str]:
+def without_files(
+    app: App, dataset: str, keys: Iterable[str], warehouse: Warehouse, described: int = LOOKED_AT_MAX
+) -> dict[str, str]:
     """Say of each partition that has no files for a reader, or other files, what is wrong, by key.
 
     Empty for what programs of the app write, for what may be empty, and for folders that are not local.
+
+    Args:
+        described: the first ones; of further ones without files nothing is said.
     """
     found = app.datasets[dataset]
     if found.path is None or any(dataset in each.writes for each in app.programs.values()):
@@ -52,17 +57,18 @@ def without_files(app: App, dataset: str, keys: Iterable[str], warehouse: Wareho
     if not is_local(root):
         return {}
     folder = Path(local_path(root))
-    looked_at = sorted(set(keys))[:LOOKED_AT_MAX]
+    looked_at, is_absent = sorted(set(keys))[:LOOKED_AT_MAX], _is_absent(folder)
     lacks: dict[str, str] = {}
     for key in looked_at:
-        files = _files(ref, folder, key)
+        files = [] if is_absent else _files(ref, folder, key)
         if files is None or (not files and found.allow_empty):
             continue
         marker = found.watch.marker if found.watch is not None else ""
         faults = (fault_of_local(file) for file in files if file.name != marker)
         fault = next((fault for fault in faults if fault is not None), None)
         if fault is not None or not files:
-            lacks[key] = fault or _lack(ref, folder, key)
+            # A description looks at further folders.
+            lacks[key] = fault or ("" if len(lacks) >= described else _lack(ref, folder, key))
     return lacks
 
 
@@ -89,6 +95,17 @@ def _files(ref: DatasetRef, root: Path, key: str) -> list[Path] | None:
     if any(each is None for each in found):
         return None
     return [file for each in found for file in each or ()]
+
+
+def _is_absent(folder: Path) -> bool:
+    """Return whether there is no folder, so that no partition has files in it."""
+    try:
+        folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _data_in(folder: Path) -> list[Path] | None:

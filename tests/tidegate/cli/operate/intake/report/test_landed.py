@@ -1,10 +1,13 @@
 """`tidegate report` of landed files: what a run would find without files is said at once."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from tests.tidegate.project import Project
 from tidegate.cli.main import application
+from tidegate.watcher import unlanded
 
 NINTH = "2026-03-09"
 
@@ -51,11 +54,22 @@ def test_a_key_without_its_option_is_not_taken_for_a_time_of_a_task(deployed: Pr
     assert found.hint == f"give each partition by --key: `tidegate report sales/orders --key {NINTH}`"
 
 
-def test_many_are_counted(deployed: Project) -> None:
+def test_many_are_counted(deployed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a landing folder no other folder is looked at but those of the partitions that are named."""
+    looked, data_in = list[Path](), unlanded._data_in
+
+    def noted(folder: Path) -> list[Path] | None:
+        looked.append(folder)
+        return data_in(folder)
+
+    monkeypatch.setattr(unlanded, "_data_in", noted)
     said = refused(deployed, *(f"2026-03-{day:02}" for day in range(1, 13)))
 
     assert said.count("there are no files") == 10
     assert "2 more have none" in said
+    assert {each.name.removeprefix("day=") for each in looked} == {
+        f"2026-03-{day:02}" for day in range(1, 11)
+    }
 
 
 def test_what_may_be_empty_is_reported_without_files(deployed: Project) -> None:
