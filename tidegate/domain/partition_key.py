@@ -31,10 +31,7 @@ MAX_KEYS = 100_000
 """The maximum that Dagster recommends for one asset; a year of hours has 8,784 keys."""
 
 PERIODS_KEPT = 4096
-"""Size of the cache of parsed keys: a burst of events has few keys, and parsing searches the zone."""
-
-STARTS_KEPT = 1024
-"""Size of the cache of first periods: each key of a dimension is compared with its first one."""
+"""Size of the caches of parsed keys and first periods: bursts have few keys, and parsing asks the zone."""
 
 _KEY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:-(\d\d):(\d\d)([+-]\d{4})?)?", re.ASCII)
 
@@ -78,7 +75,7 @@ def parse_time_key(key: str, dimension: TimeDimension) -> Period:
     return period
 
 
-@lru_cache(maxsize=STARTS_KEPT)
+@lru_cache(maxsize=PERIODS_KEPT)
 def start_of(dimension: TimeDimension) -> datetime:
     """Return the start of the first period that begins at or after `dimension.start`.
 
