@@ -8,17 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, inspect, text
 
-from tests.worlds.samples import app
+from tests.worlds.samples import app, schedule
+from tidegate.domain.model import ConcurrencyConstraint, CronTrigger, RateConstraint, Schedule
 from tidegate.scheduler.model.deployed import APPS
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.open import open_store, shown_url
 from tidegate.scheduler.store.sql import schema
 from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.statements.rows import SCHEDULES
 from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("really_migrated")]
@@ -102,6 +105,33 @@ def test_a_store_of_an_older_release_is_brought_up_to_date_with_all_that_it_has(
     assert "colour" in columns
     with store.engine.connect() as connection:
         assert connection.execute(text("SELECT colour FROM apps")).scalars().all() == ["grey"]
+
+
+def test_schedules_that_are_there_are_found_by_the_kinds_of_their_constraints(
+    sql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate, one = RateConstraint(max=2, per=timedelta(hours=1)), ConcurrencyConstraint(max=1)
+    trigger = CronTrigger(cron="0 6 * * *")
+    constraints = {"a/none": (), "a/one": (one,), "a/both": (rate, one)}
+    states = [
+        schedule(ref, spec=Schedule(name=ref[2:], program="p", trigger=trigger, constraints=each))
+        for ref, each in constraints.items()
+    ]
+    with monkeypatch.context() as older:
+        older.setattr(schema, "HEAD", "0116")
+        before = open_sql_store(sql_url)
+    names = [name for name in SCHEDULES.names if name != "constraint_kinds"]
+    rows = [dict(zip(SCHEDULES.names, SCHEDULES.row(state), strict=True)) for state in states]
+    columns, values = ", ".join(names), ", ".join(f":{name}" for name in names)
+    with before.engine.begin() as connection:
+        connection.execute(text(f"INSERT INTO schedules ({columns}) VALUES ({values})"), rows)
+    before.close()
+
+    store = open_store(sql_url, create=False)
+    with store.reading() as reader:
+        assert reader.constraints((RateConstraint,)) == (("a/both", rate),)
+        assert reader.constraints((ConcurrencyConstraint,)) == (("a/both", one), ("a/one", one))
+    store.close()
 
 
 def test_of_two_processes_that_open_it_at_once_one_runs_the_revision(

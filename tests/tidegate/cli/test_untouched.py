@@ -41,8 +41,6 @@ GROWS = {
     "/board/schedules",
     f"{NS}/schedules",
     "/board/datasets",
-    *("/board/day", "/board/instances", "/board/tasks", f"{NS}/instances", f"{NS}/tasks"),
-    *("/board/gauges", f"{NS}/gauges"),
     *("/board/deployments", f"{NS}/deployments"),
 }
 """What counts or lists the schedules of all apps, or the deployments, of which there is one more."""

@@ -7,10 +7,11 @@ parameters and any length of lists (see `bulk`): building one takes longer than 
 from collections.abc import Collection
 from datetime import datetime
 from functools import cache
-from typing import Any, Unpack
+from itertools import combinations
+from typing import Any, Unpack, get_args
 
 import msgspec
-from sqlalchemy import Column, Text, bindparam, func, or_, select, type_coerce
+from sqlalchemy import Column, bindparam, func, select
 
 from tidegate.domain.model import Constraint, Schedule
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -39,36 +40,34 @@ from tidegate.scheduler.store.sql.retention.reader import RetentionReader
 from tidegate.scheduler.store.sql.spans import SpanReader
 from tidegate.scheduler.store.sql.statements.bulk import given, listed
 from tidegate.scheduler.store.sql.statements.filters import Filters
-from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every, readable
+from tidegate.scheduler.store.sql.statements.queries import LIMIT, Queries, Statement, every
 from tidegate.scheduler.store.sql.statements.rows import (
     EVENTS,
     RUNS,
     SCHEDULES,
+    joined_kinds,
 )
 from tidegate.scheduler.store.wanted import SchedulesWanted
 
-PLACE = {"sqlite": func.instr, "postgresql": func.strpos}
-"""Where a text has another one; 0 if it has not."""
+_SCHEDULES = tables.schedules.c
+CONSTRAINED = select(_SCHEDULES.ref, as_held(_SCHEDULES.spec)).order_by(_SCHEDULES.ref)
+KINDS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Constraint))
 
 
 class ConstraintReader(Queries):
     def constraints(
         self, kinds: Collection[type[Constraint]], *, app: str | None = None
     ) -> tuple[tuple[str, Constraint], ...]:
-        schedule = tables.schedules.c
-        text = type_coerce(schedule.spec, Text)
-        tags = (f'"{kind.__struct_config__.tag}"' for kind in kinds)
-        found = select(schedule.ref, as_held(schedule.spec)).where(
-            or_(*(PLACE[self._dialect](text, tag) > 0 for tag in tags))
-        )
-        if app is not None:
-            found = found.where(schedule.app == app)
-        rows = self._connection.execute(found.order_by(schedule.ref)).all()
-        return constraints_of(kinds, (value for value, _ in readable(found, _of, rows)))
+        wanted = {str(kind.__struct_config__.tag) for kind in kinds}
+        # The kinds of a schedule are one of a few dozen sets, and each is looked up.
+        sets = (each for size in range(len(KINDS)) for each in combinations(KINDS, size + 1))
+        among = {joined_kinds(each) or "" for each in sets if not wanted.isdisjoint(each)}
+        found = self._all(CONSTRAINED, _of, {_SCHEDULES.constraint_kinds: among}, {_SCHEDULES.app: app})
+        return constraints_of(kinds, found)
 
 
 def _of(row: Row) -> tuple[str, Schedule]:
-    kind: Any = tables.schedules.c.spec.type
+    kind: Any = _SCHEDULES.spec.type
     return row[0], kind.restored(row[1])
 
 

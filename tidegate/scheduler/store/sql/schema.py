@@ -23,7 +23,7 @@ from tidegate.scheduler.store.sql.connection.read_only import shown
 FIRST = "0100"
 """The revision of the first release. Nothing brings up to date what an unreleased version made before it."""
 
-HEAD = "0116"
+HEAD = "0117"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 REVISION = text("SELECT version_num FROM alembic_version")

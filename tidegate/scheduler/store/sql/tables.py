@@ -63,6 +63,7 @@ schedules = Table(
     # Of `spec`, for lists.
     Column("program", Name, nullable=False),
     Column("trigger_kind", Text, nullable=False),
+    Column("constraint_kinds", Text),  # sorted; NULL without a constraint
     # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
     Column("due_at", Instant),
     # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.
@@ -71,6 +72,14 @@ schedules = Table(
 )
 Index("ix_schedules_app", schedules.c.app, schedules.c.ref)
 Index("ix_schedules_app_status", schedules.c.app, schedules.c.status)
+Index("ix_schedules_kind", schedules.c.trigger_kind, schedules.c.app, schedules.c.ref)
+partial_index(
+    "ix_schedules_constraints",
+    schedules.c.constraint_kinds,
+    schedules.c.app,
+    schedules.c.ref,
+    where=schedules.c.constraint_kinds.is_not(None),
+)
 partial_index("ix_schedules_due", schedules.c.due_at, schedules.c.ref, where=schedules.c.due_at.is_not(None))
 partial_index(
     "ix_schedules_generate",

@@ -3,6 +3,7 @@
 A derived column serves an index of the rows that are still to be processed: see `tables`.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -15,6 +16,11 @@ from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec, Held, Row, as_held, instant, microseconds
 from tidegate.scheduler.store.wanted import open_for
+
+
+def joined_kinds(kinds: Collection[str]) -> str | None:
+    """Return kinds of constraints in one text, by which the schedules with these are found; None for none."""
+    return " ".join(sorted(kinds)) or None
 
 
 def _due_at(job: Job) -> datetime | None:
@@ -69,6 +75,7 @@ SCHEDULES = Codec(
         "app": lambda state: state.app,
         "program": lambda state: state.spec.program,
         "trigger_kind": lambda state: state.spec.trigger.kind,
+        "constraint_kinds": lambda state: joined_kinds({each.kind for each in state.spec.constraints}),
         "due_at": lambda state: state.next_fire_at if state.fires and state.spec.task is None else None,
         "deadline_of": lambda state: None if state.spec.deadline is None else state.ref,
         "generate_at": lambda state: None if state.spec.task is None else state.next_fire_at,
