@@ -45,9 +45,9 @@ def shuffles_of_the_last_write(spark: SparkSession) -> int:
 @pytest.mark.parametrize(
     ("write", "staging", "publishing"),
     only(
-        [("append", 94, 48), ("overwrite_partitions", 94, 56), ("full", 94, 56), ("merge", 106, 250)],
-        ("overwrite_partitions", 94, 56),
-        ("merge", 106, 250),
+        [("append", 90, 44), ("overwrite_partitions", 90, 52), ("full", 90, 52), ("merge", 106, 244)],
+        ("overwrite_partitions", 90, 52),
+        ("merge", 106, 244),
     ),
 )
 def test_a_publish_calls_the_jvm_no_more_often_than_this(

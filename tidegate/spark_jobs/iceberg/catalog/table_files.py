@@ -26,6 +26,8 @@ from tidegate.spark_jobs.java.jvm import java_classes
 
 HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
 ALL_PERMISSIONS = 0o7777
+IOS_KNOWN = 100
+"""How many FileIOs are remembered; a publish has one or two."""
 _CHECKSUM = re.compile(r"\..+\.crc")
 """The name of a file that Hadoop writes beside each local one, and does not list."""
 
@@ -38,6 +40,7 @@ class TableFiles:
         self._java: Any = java_classes(spark)
         self._here = LocalFiles()
         self._is_local: dict[str, bool] = {}
+        self._are_hadoop: dict[str, bool] = {}
 
     def below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
         """Return all files below a folder; none for a folder that does not exist.
@@ -251,7 +254,7 @@ class TableFiles:
 
     def has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
         """Return whether a store is listed by prefixes, through the FileIO of a table."""
-        return not _is_hadoop(io) and is_instance_of(
+        return not self._is_hadoop(io) and is_instance_of(
             self._gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"
         )
 
@@ -274,13 +277,25 @@ class TableFiles:
             io: see `below`.
         """
         scheme = scheme_of(path)
-        if scheme not in ("", "file") or not _is_hadoop(io):
+        if scheme not in ("", "file") or not self._is_hadoop(io):
             return None
         if scheme not in self._is_local:
             with java_failures(f"look for {path}"):
                 _, system = self.hadoop(path)
                 self._is_local[scheme] = system.getScheme() == "file"
         return _path_here(path) if self._is_local[scheme] else None
+
+    def _is_hadoop(self, io: Any | None) -> bool:
+        """Return whether a FileIO, or none, does the same as this module; its own is slower."""
+        if io is None:
+            return True
+        # Python's name of the object in the JVM, which no other object gets. A publish asks a dozen times.
+        known, name = self._are_hadoop, io._target_id
+        if name not in known:
+            if len(known) >= IOS_KNOWN:
+                known.clear()
+            known[name] = io.getClass().getName() == HADOOP_IO
+        return known[name]
 
     def hadoop(self, path: str) -> tuple[Any, Any]:
         """Return Hadoop's path and file system of a path."""
@@ -309,11 +324,6 @@ def _path_here(place: str) -> str | None:
         return None
     # Hadoop takes the rest as it is: "%20" is a part of a name.
     return f"/{path.lstrip('/')}"
-
-
-def _is_hadoop(io: Any | None) -> bool:
-    """Return whether a FileIO, or none, does the same as this module; its own is slower."""
-    return io is None or io.getClass().getName() == HADOOP_IO
 
 
 def _size(file: str) -> int | None:
