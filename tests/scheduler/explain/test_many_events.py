@@ -25,6 +25,7 @@ COUNTED = {
         "trigger: {partitions: {dataset: raw, complete: week}}",
         "4 of 7 parts of raw of week 2026-03-01; missing 2026-03-01, 2026-03-06, 2026-03-07",
     ),
+    "a sum": ("trigger: {size: {dataset: other, rows: 90}}", "60 rows of 90 rows of other"),
     "runs": ("trigger: {run: {program: r, count: 9}}", "4 of 9 runs of r succeeded"),
     "a quiet time": (
         "trigger: {partitions: {dataset: raw, count: 9}, quiet: 2m}",
@@ -40,11 +41,11 @@ COUNTED = {
     ),
 }
 READ = {
-    "a sum": "trigger: {size: {dataset: raw, rows: 90}}",
+    "a sum of what was written again": "trigger: {size: {dataset: raw, rows: 90}}",
     "two months": "trigger: {partitions: {dataset: raw, complete: month}}",
     "what stops counting": "trigger: {partitions: {dataset: raw, count: 9}, collect_within: 3h}",
     "a member that has enough": (
-        "trigger: {all: [{partitions: {dataset: raw, count: 2}}, {partitions: {dataset: other}}]}"
+        "trigger: {all: [{partitions: {dataset: raw, count: 2}}, {partitions: {dataset: young}}]}"
     ),
 }
 DAYS = ("2026-03-02", "2026-03-03", "2026-03-02", "2026-03-04", "2026-03-05")
@@ -58,6 +59,7 @@ def why(
     world = World(SCHEDULE % trigger)
     for minute, day in enumerate(days):
         world.arrive(f"10:{minute:02}", "raw", day, rows=10)
+        world.arrive(f"10:{minute:02}", "other", f"2026-02-1{minute}", rows=10 + minute)
         if minute < 4:
             world.run(f"10:{minute:02}", "r", "succeeded", f"r{minute}")
         world.tick(f"10:{minute:02}")

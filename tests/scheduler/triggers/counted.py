@@ -110,8 +110,8 @@ class CountedJob:
 
     def _explain(self, expected: Verdict, now: datetime) -> None:
         """Where the counts say all, the verdict that is made from them is the same, with all its texts."""
-        if tells_all(self._view, self._tally, self._rows.keys_at, now):
-            view = msgspec.structs.replace(self._view, tally=self._tally, counted_keys=self._rows.keys_at)
+        view = msgspec.structs.replace(self._view, tally=self._tally, counted_keys=self._rows.keys_at)
+        if tells_all(view, self._tally, now):
             assert evaluate(view.schedule.trigger, collected(view), now) == expected
 
     def _decide(self, now: datetime) -> None:

@@ -13,17 +13,13 @@ from functools import cache, partial
 
 import msgspec
 
-from tidegate.domain.model import leaves
-from tidegate.scheduler.decision.triggers.counting.basis import (
-    basis_of,
-    counting_of,
-    counts_periods,
-    slides,
-)
+from tidegate.domain.model import Leaf, leaves
+from tidegate.scheduler.decision.triggers.collected import Collected, collected
+from tidegate.scheduler.decision.triggers.counting.basis import basis_of, slides
 from tidegate.scheduler.decision.triggers.tree import LEAVES
-from tidegate.scheduler.decision.view.job_view import CountedKeys, JobView
+from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.records.tally import OF_A_PERIOD, KeptTally, Tally
+from tidegate.scheduler.model.records.tally import KeptTally, LeafTally, Tally
 from tidegate.scheduler.store.engine_reader import EngineReader
 from tidegate.scheduler.tick.load import AllEvents
 
@@ -51,7 +47,7 @@ class CollectedEvents:
             return self._all.view(view, now)
         keys = cache(partial(self._reader.counted_keys, view.job.id))
         counted = msgspec.structs.replace(view, tally=kept.tally, counted_keys=keys)
-        if kept.basis == basis_of(view) and tells_all(view, kept.tally, keys, now):
+        if kept.basis == basis_of(view) and tells_all(counted, kept.tally, now):
             return counted
         return self.whole_view(counted)
 
@@ -64,12 +60,14 @@ class CollectedEvents:
         return self._all.view(bare, view.job.opened_at)
 
 
-def tells_all(view: JobView, tally: Tally, keys: CountedKeys, now: datetime) -> bool:
+def tells_all(view: JobView, tally: Tally, now: datetime) -> bool:
     """Return whether the counts of a job say all that verdicts on it tell, at an instant.
 
     Counts go on only until they are enough, and a fire that gives the job its date is enough at once. A job
-    that is launched again may have events that its trigger does not hear. Of several periods the verdict
-    shows the one with the first event, which counts do not know.
+    that is launched again may have events that its trigger does not hear.
+
+    Args:
+        view: with the counts and their keys.
     """
     job, trigger = view.job, view.schedule.trigger
     ahead = tally.through is not None and tally.through > now
@@ -77,11 +75,12 @@ def tells_all(view: JobView, tally: Tally, keys: CountedKeys, now: datetime) -> 
         return False
     if job.satisfied_at is not None or any(count.since is not None for count in tally.leaves.values()):
         return False
-    for leaf in leaves(trigger):
-        if leaf.path not in tally.leaves:
-            continue
-        if LEAVES[type(leaf.trigger)].counted is None:
-            return False
-        if counts_periods(counting_of(leaf.trigger), leaf.trigger) and len(keys(leaf.path + OF_A_PERIOD)) > 1:
-            return False
-    return True
+    has = collected(view)
+    return all(
+        _tells(leaf, tally.leaves[leaf.path], has) for leaf in leaves(trigger) if leaf.path in tally.leaves
+    )
+
+
+def _tells(leaf: Leaf, count: LeafTally, has: Collected) -> bool:
+    kind = LEAVES[type(leaf.trigger)]
+    return kind.counted is not None and kind.counted(leaf.trigger, count, leaf.path, has) is not None

@@ -61,7 +61,7 @@ class LeafKind(NamedTuple):
         missing: returns the partition keys that it lacks, by name; None where it names none.
         read: returns what the functions are given of the deliveries.
         counted: returns the same of a leaf that has not enough, from its count and what is counted at its
-            path, of one period at most; None for a kind whose texts need the events.
+            path, or None where they do not say it; None for a kind whose texts need the events.
     """
 
     since: Callable[[Any, Any, Collected], datetime | None]

@@ -74,7 +74,9 @@ def _read(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collect
     return Arrived([delivery.event.arrived for delivery in deliveries], first)
 
 
-def _of_count(trigger: PartitionsTrigger, count: LeafTally, path: str, collected: Collected) -> Arrived:
+def _of_count(
+    trigger: PartitionsTrigger, count: LeafTally, path: str, collected: Collected
+) -> Arrived | None:
     """Return what has arrived by a count; which of its events came first is not known, and not asked for."""
     some = count.newest
     if trigger.keys:
@@ -82,9 +84,11 @@ def _of_count(trigger: PartitionsTrigger, count: LeafTally, path: str, collected
     if trigger.complete is None:
         return Arrived(counted=[some] * count.amount)
     scheme, complete = _cut(trigger, collected)
-    periods = {
-        name: Period(_keys_of(scheme, complete, name)) for name in collected.keys_at(path + OF_A_PERIOD)
-    }
+    names = collected.keys_at(path + OF_A_PERIOD)
+    if len(names) > 1:
+        # That with the first event is shown.
+        return None
+    periods = {name: Period(_keys_of(scheme, complete, name)) for name in names}
     for period in periods.values():
         came = collected.keys_at(path)
         period.came.update((key, some) for key in came if key in period.came)

@@ -9,37 +9,66 @@ count as zero, and the summary says so.
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
+from typing import NamedTuple
 
 from tidegate.domain.model import SizeTrigger
 from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
 from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.records.tally import LeafTally
 from tidegate.scheduler.model.verdict import Count
 
 UNITS = ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3)
 """In powers of 1000, as `domain.size` reads them."""
 
 
-def _since(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
+class Sum(NamedTuple):
+    """What the events at a leaf add up to.
+
+    Attributes:
+        since: when it was enough; None while it is not.
+        total: of the sizes that count.
+        unknown: how many of the events that count report no size.
+    """
+
+    since: datetime | None
+    total: int
+    unknown: int
+
+
+def _read(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> Sum:
     wanted = _wanted(trigger)
-    return next((at for at, total in _totals(trigger, deliveries, collected) if total >= wanted), None)
+    since = next((at for at, total in _totals(trigger, deliveries, collected) if total >= wanted), None)
+    sizes = [_size(trigger, event) for event in _counted(trigger, deliveries, collected)]
+    known = [size for size in sizes if size is not None]
+    return Sum(since, sum(known), len(sizes) - len(known))
 
 
-def _summary(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
-    total, wanted = _total(trigger, deliveries, collected), _wanted(trigger)
-    summary = f"{_text(trigger, total)} of {_text(trigger, wanted)} of {trigger.dataset}"
-    unknown = sum(_size(trigger, event) is None for event in _counted(trigger, deliveries, collected))
-    return f"{summary}; {unknown} of unknown size" if unknown else summary
+def _of_count(trigger: SizeTrigger, count: LeafTally, path: str, collected: Collected) -> Sum | None:
+    """Return the sum by a count; None if an event may report no size, which its text counts."""
+    tally = collected.tally
+    # Only a size above 0 is kept. With one for each delivery there is no other event.
+    if tally is None or len(collected.keys_at(path)) != tally.deliveries:
+        return None
+    return Sum(None, count.amount, 0)
 
 
-def _count(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> Count:
+def _since(trigger: SizeTrigger, found: Sum, collected: Collected) -> datetime | None:
+    return found.since
+
+
+def _summary(trigger: SizeTrigger, found: Sum, collected: Collected, now: datetime) -> str:
+    summary = f"{_text(trigger, found.total)} of {_text(trigger, _wanted(trigger))} of {trigger.dataset}"
+    return f"{summary}; {found.unknown} of unknown size" if found.unknown else summary
+
+
+def _count(trigger: SizeTrigger, found: Sum, collected: Collected) -> Count:
     unit = "rows" if trigger.bytes is None else "bytes"
-    return Count(_total(trigger, deliveries, collected), _wanted(trigger), unit)
+    return Count(found.total, _wanted(trigger), unit)
 
 
-def _needs(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
-    lacking = _wanted(trigger) - _total(trigger, deliveries, collected)
-    return f"{_text(trigger, lacking)} more of {trigger.dataset}"
+def _needs(trigger: SizeTrigger, found: Sum, collected: Collected, now: datetime) -> str:
+    return f"{_text(trigger, _wanted(trigger) - found.total)} more of {trigger.dataset}"
 
 
 def _wanted(trigger: SizeTrigger) -> int:
@@ -72,11 +101,6 @@ def _totals(
         yield instant, total
 
 
-def _total(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> int:
-    """Return the sum so far."""
-    return sum(_size(trigger, event) or 0 for event in _counted(trigger, deliveries, collected))
-
-
 def _counted(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> Iterable[Event]:
     """Return the events whose sizes are in the sum so far."""
     if not _by_key(trigger, collected):
@@ -99,4 +123,6 @@ def _adds(trigger: SizeTrigger, event: Event) -> int:
     return _size(trigger, event) or 0
 
 
-KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _adds, _by_key), _count)
+KIND = LeafKind(
+    _since, _summary, _needs, Counting(_wanted, _adds, _by_key), _count, read=_read, counted=_of_count
+)
