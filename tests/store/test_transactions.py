@@ -1,6 +1,7 @@
 """Transactions of every store: all or nothing, one after the other, and never in a reader's way."""
 
 import contextlib
+import sqlite3
 import threading
 import time
 from collections.abc import Generator
@@ -36,7 +37,8 @@ from tidegate.scheduler.model.maintenance import MAINTAINED_TABLES, MAINTENANCE_
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.error import StoreBusy, StoreError
 from tidegate.scheduler.store.protocol import EngineTransaction, Store
-from tidegate.scheduler.store.sql.connection.engine import BUSY_SECONDS
+from tidegate.scheduler.store.sql.connection import engine
+from tidegate.scheduler.store.sql.connection.engine import BUSY_SECONDS, LOOK_SECONDS
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -320,3 +322,24 @@ def test_a_rehearsal_waits_for_a_writer_for_a_moment_only_and_keeps_nothing(
     with sql_store.transaction(), sql_store.engine.connect() as connection:
         if sql_store.engine.dialect.name == "sqlite":
             assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == BUSY_SECONDS * 1000
+
+
+def test_a_writer_that_waits_looks_often_since_another_may_take_the_lock_again_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    with (
+        contextlib.closing(open_sql_store(f"sqlite:///{tmp_path}/store.db")) as store,
+        contextlib.closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+
+        def look(seconds: float) -> None:
+            looks.append(seconds)
+            if len(looks) == 3:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(engine, "sleep", look)
+        with store.transaction() as transaction:
+            transaction.set_cursor("c", 1)
+    assert looks == [LOOK_SECONDS] * 3

@@ -9,12 +9,21 @@ A lock has a limit for its holder, too: PostgreSQL ends the session of a writer 
 `HUNG_SECONDS` within its transaction (a stopped process), and one whose machine does not answer (`ALIVE`).
 """
 
+from time import monotonic, sleep
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import OperationalError
 
 BUSY_SECONDS = 15
 """How long one attempt to begin waits for another writer."""
+
+LOOK_SECONDS = 0.003
+"""How often a writer that waits looks for SQLite's lock. SQLite itself soon looks ten times a second, so that
+one that takes the lock again at once (a server with reports) would be ahead of it for seconds."""
+
+LOCKED = "database is locked"
+"""What SQLite says when another writer holds the lock."""
 
 BEGIN_ATTEMPTS = 4
 """Attempts before a store counts as locked: a minute in all, longer than any tick."""
@@ -131,17 +140,29 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     connection.info[CHANGED] = False
     options = connection.get_execution_options()
-    hurry = options.get(HURRY_SECONDS, BUSY_SECONDS)
-    if hurry == BUSY_SECONDS:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES, False) else "BEGIN")
+    if not options.get(WRITES, False):
+        connection.exec_driver_sql("BEGIN")
         return
+    until = monotonic() + options.get(HURRY_SECONDS, BUSY_SECONDS)
     driver: Any = connection.connection.driver_connection
-    driver.execute(f"PRAGMA busy_timeout = {int(hurry * 1000)}")
+    driver.execute("PRAGMA busy_timeout = 0")
+    try:
+        while not _has_begun(connection, last=monotonic() >= until):
+            sleep(LOOK_SECONDS)
+    finally:
+        # Other statements wait as SQLite does, and the connection goes back to the pool.
+        driver.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+
+
+def _has_begun(connection: Connection, *, last: bool) -> bool:
+    """Begin with the write lock, unless another writer holds it; at the last look that is an error."""
     try:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-    finally:
-        # The connection goes back to the pool.
-        driver.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+    except OperationalError as error:
+        if last or str(error.orig) != LOCKED:
+            raise
+        return False
+    return True
 
 
 def _prepare_postgres(connection: Any, record: Any) -> None:

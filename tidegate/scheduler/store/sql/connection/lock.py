@@ -14,6 +14,7 @@ from tidegate.scheduler.store.sql.connection.engine import (
     BEGIN_ATTEMPTS,
     BUSY_SECONDS,
     HURRY_SECONDS,
+    LOCKED,
     for_writing,
 )
 from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permitted, refused, shown
@@ -21,7 +22,7 @@ from tidegate.scheduler.store.sql.connection.read_only import file_of, not_permi
 WAL_WRITE_LOCK = 120
 """The byte of SQLite's file `-shm` that a writer locks."""
 
-LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
+LOCK_TIMEOUTS = (LOCKED, "canceling statement due to lock timeout")
 """What SQLite and PostgreSQL say when another writer held the lock for too long."""
 
 STATEMENT_TIMEOUT = "canceling statement due to statement timeout"
