@@ -9,6 +9,8 @@ A lock has a limit for its holder, too: PostgreSQL ends the session of a writer 
 `HUNG_SECONDS` within its transaction (a stopped process), and one whose machine does not answer (`ALIVE`).
 """
 
+import sqlite3
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -150,8 +152,9 @@ def _begin_sqlite(connection: Connection) -> None:
         while not _has_begun(connection, last=monotonic() >= until):
             sleep(LOOK_SECONDS)
     finally:
-        # Other statements wait as SQLite does, and the connection goes back to the pool.
-        driver.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        # Other statements wait as SQLite does, and the connection goes back to the pool, if it is still open.
+        with suppress(sqlite3.ProgrammingError):
+            driver.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
 
 
 def _has_begun(connection: Connection, *, last: bool) -> bool:
