@@ -81,6 +81,8 @@ def test_few_rows_of_several_partitions_are_written_by_all_tasks(table: Table, m
     conf = table.spark.conf
     # The session of the tests has one core.
     conf.set("spark.sql.adaptive.coalescePartitions.minPartitionNum", str(TASKS))
+    # A driver that another test has killed within a write has left it in the JVM.
+    conf.unset(LEAST_TASK)
     if minimum:
         conf.set(LEAST_TASK, minimum)
     try:
