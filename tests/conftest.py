@@ -75,8 +75,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)  # unknown in a run without xdist
 def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: four workers for two cores, since many tests wait for processes that they have started."""
-    return (os.cpu_count() or 1) * 2
+    """`-n auto`: three workers for two cores, since many tests wait for processes that they have started."""
+    return (os.cpu_count() or 1) * 3 // 2
 
 
 @pytest.hookimpl(optionalhook=True)
