@@ -13,11 +13,9 @@ from tidegate.release import release
 ASKED = (["--version"], ["version"])
 """Command lines that ask for nothing but the version."""
 
-
 GARBAGE_AT = 400_000
 """So many new objects make the garbage collector look. Python's 700 make it look two hundred times while a
 command loads, which makes no garbage."""
-
 
 STAYING = {"dev", "host", "serve"}
 """Commands that run for days: what they make of garbage is looked for as ever."""

@@ -134,9 +134,8 @@ def _read(home: Path, locations: Collection[str] | None) -> DagsterState | None:
 
 def _has_note(text: str) -> bool | None:
     """Return whether a daemon with these settings notes its version; None where its files are not ours."""
-    if (
-        text == DEVELOPMENT
-    ):  # what a new project has: to import and run PyYAML takes longer than all else here
+    if text == DEVELOPMENT:
+        # What a new project has: to import and run PyYAML takes longer than all else here.
         return True
     import yaml
 

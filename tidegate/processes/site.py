@@ -74,10 +74,10 @@ class Site:
 
     def prepare(self) -> None:
         """Create the folders and write the workspace file."""
-        self.home.mkdir(parents=True, exist_ok=True)
-        self.logs.mkdir(parents=True, exist_ok=True)
         import yaml
 
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.logs.mkdir(parents=True, exist_ok=True)
         entries = [each.entry for each in self.served]
         listed = indent(yaml.safe_dump(entries, sort_keys=False), "  ")
         self.workspace.write_text(f"load_from:\n{listed}")

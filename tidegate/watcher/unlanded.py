@@ -98,7 +98,7 @@ def _files(ref: DatasetRef, root: Path, key: str) -> list[Path] | None:
 
 
 def _is_absent(folder: Path) -> bool:
-    """Return whether there is no folder, so that no partition has files in it."""
+    """Return whether a folder is missing, so that no partition has files in it."""
     try:
         folder.stat()
     except (FileNotFoundError, NotADirectoryError):

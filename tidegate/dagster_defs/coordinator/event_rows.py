@@ -95,12 +95,20 @@ class EventRows:
 
 def writes_events_together(instance: DagsterInstance) -> bool:
     """Return whether the events of an instance can be written together."""
-    events = _events_of(instance)
-    if isinstance(events, KeptEventLog):
+    return takes_rows_together(_events_of(instance), KeptEventLog, SqlEventLogStorage, "index_connection")
+
+
+def takes_rows_together(storage: object, ours: type, in_sql: type, connect: str) -> bool:
+    """Return whether a storage is one of ours, or of Dagster in PostgreSQL.
+
+    Args:
+        connect: the name of the method that gives a connection.
+    """
+    if isinstance(storage, ours):
         return True
-    if not isinstance(events, SqlEventLogStorage):
+    if not isinstance(storage, in_sql):
         return False
-    with events.index_connection() as connection:
+    with getattr(storage, connect)() as connection:
         return connection.dialect.name == "postgresql"
 
 

@@ -33,6 +33,7 @@ from tidegate.dagster_defs.coordinator.event_rows import (
     EventRows,
     insert_rows,
     one_transaction,
+    takes_rows_together,
     writes_events_together,
 )
 from tidegate.dagster_defs.internals.new_runs import DynamicPartitionsStore
@@ -163,15 +164,9 @@ class RunRows:
 
 def writes_together(instance: DagsterInstance) -> bool:
     """Return whether the rows of an instance can be written together."""
-    if not writes_events_together(instance):
-        return False
-    runs = _runs_of(instance)
-    if isinstance(runs, KeptRunStorage):
-        return True
-    if not isinstance(runs, SqlRunStorage):
-        return False
-    with runs.connect() as connection:
-        return connection.dialect.name == "postgresql"
+    return writes_events_together(instance) and takes_rows_together(
+        _runs_of(instance), KeptRunStorage, SqlRunStorage, "connect"
+    )
 
 
 def _runs_of(instance: DagsterInstance) -> object:

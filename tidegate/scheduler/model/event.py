@@ -7,10 +7,11 @@ arrival is when the store first held it, and is what satisfies a trigger.
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
+from typing import Any
 
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import Leaf
@@ -237,26 +238,28 @@ class Report(Value, kw_only=True):
     time: datetime
 
 
+FACTS = ("id", "kind", "key", "time", "arrived", "partition", "bytes", "rows", "run_id", "detail")
+"""The fields of an event of which most say nothing else."""
+
+FURTHER: Mapping[str, Any] = {
+    field: default
+    for field, default in zip(
+        Event.__struct_fields__[-len(Event.__struct_defaults__) :], Event.__struct_defaults__, strict=True
+    )
+    if field not in FACTS
+}
+"""The other fields, each with what it has in an event that says nothing else."""
+
+
 def report_of(event: Event) -> Report | None:
-    """Return an event as a report; None if it says anything that a report does not."""
+    """Return an event as a report; None if it says anything beside `FACTS`, or is not about a partition."""
     if event.kind is not EventKind.PARTITION or event.partition is None:
         return None
-    key, partition, rows, size, time = event.key, event.partition, event.rows, event.bytes, event.time
-    bare = Event(
-        id=event.id,
-        kind=event.kind,
-        key=key,
-        time=time,
-        arrived=event.arrived,
-        partition=partition,
-        rows=rows,
-        bytes=size,
-        run_id=event.run_id,
-        detail=event.detail,
-    )
-    if event != bare:
+    if any(getattr(event, field) != default for field, default in FURTHER.items()):
         return None
-    return Report(key=key, partition=partition, rows=rows, bytes=size, time=time)
+    return Report(
+        key=event.key, partition=event.partition, rows=event.rows, bytes=event.bytes, time=event.time
+    )
 
 
 delivery_order: Callable[[Delivery], tuple[datetime, str, str, str]] = attrgetter(

@@ -84,11 +84,11 @@ def with_reads(plan: LaunchPlan, exists: Existing, app: str) -> LaunchPlan:
     """Return a launch plan whose manifest has what the program reads beside what its trigger collects."""
     if not exists.read:
         return plan
-    times = [event.time for event in exists.read]
+    times, sizes = [event.time for event in exists.read], sizes_of(exists.read, app)
     return msgspec.structs.replace(
         plan,
-        manifest=dict(sorted({**plan.manifest, **manifest_of(app, exists.read)}.items())),
-        sizes=dict(sorted({**plan.sizes, **sizes_of(exists.read, app)}.items())),
+        manifest=dict(sorted({**plan.manifest, **manifest_of(sizes)}.items())),
+        sizes=dict(sorted({**plan.sizes, **sizes}.items())),
         first_event_time=min((*times, *_some(plan.first_event_time))),
         last_event_time=max((*times, *_some(plan.last_event_time))),
     )

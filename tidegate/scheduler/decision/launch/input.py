@@ -7,7 +7,7 @@ Manifest: the partitions and the upstream runs in some collected events, named a
 job's launch plan has those of all its events, a reference to a named member those of its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 
@@ -34,17 +34,9 @@ def events_of(view: JobView) -> Iterable[Event | Report]:
     return {delivery.event.id: delivery.event for delivery in view.deliveries}.values()
 
 
-def manifest_of(app: str, events: Iterable[Event]) -> dict[str, tuple[str, ...]]:
-    """Return the distinct collected partition keys by dataset, as the app names it, both sorted."""
-    keys: dict[str, set[str]] = {}
-    named, found = "", set[str]()
-    for event in events:
-        if event.kind is EventKind.PARTITION and event.partition is not None:
-            # A job has many events of few datasets.
-            if event.key != named:
-                named, found = event.key, keys.setdefault(_dataset_in(app, event.key), set())
-            found.add(event.partition)
-    return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
+def manifest_of(sizes: Mapping[str, Mapping[str, PartitionInput]]) -> dict[str, tuple[str, ...]]:
+    """Return the collected partition keys by dataset, of what `sizes_of` returns."""
+    return {dataset: tuple(parts) for dataset, parts in sizes.items()}
 
 
 @lru_cache(NAMES_KEPT)
@@ -85,13 +77,11 @@ def _run_of(event: Event) -> UpstreamRun | None:
 
 def with_input(plan: LaunchPlan, view: JobView, now: datetime) -> LaunchPlan:
     """Return a launch plan with the input of a job that is launched at an instant."""
-    events = tuple(events_of(view))
-    times = [event.time for event in events]
+    times = [event.time for event in events_of(view)]
     return msgspec.structs.replace(
         plan,
         key=view.job.key,
         now=now,
-        sizes=plan.sizes or sizes_of(events, view.app.name),
         fired=tuple(_fired(view)),
         first_event_time=min(times, default=None),
         last_event_time=max(times, default=None),

@@ -22,7 +22,7 @@ from tidegate.scheduler.decision.launch.dates import (
     dates_of_fires,
     is_dated,
 )
-from tidegate.scheduler.decision.launch.input import events_of, sizes_of, upstream_of
+from tidegate.scheduler.decision.launch.input import events_of, manifest_of, sizes_of, upstream_of
 from tidegate.scheduler.decision.launch.references import Values, values_of, with_arguments
 from tidegate.scheduler.decision.view.job_view import JobView
 from tidegate.scheduler.decision.view.partitions import keys_of
@@ -51,7 +51,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
     plan = LaunchPlan(
         program=view.schedule.program,
         partitions=(),
-        manifest={dataset: tuple(parts) for dataset, parts in sizes.items()},
+        manifest=manifest_of(sizes),
         sizes=sizes,
         upstream_runs=tuple(run.id for run in upstream),
         upstream=upstream,
@@ -77,6 +77,7 @@ def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPla
         program=view.schedule.program,
         partitions=keys_of(view.app, view.schedule, instance),
         manifest=manifest_of_inputs(view.app.name, view.app.programs[view.schedule.program], inputs),
+        sizes=sizes_of(events_of(view), view.app.name),
         scheduled_time=instance.scheduled,
         business_date=instance.business_date,
         business_dates=(instance.business_date,),

@@ -14,7 +14,7 @@ from typing import Any
 from tidegate.domain.launch_input import UpstreamRun
 from tidegate.domain.model import Trigger, named_members
 from tidegate.domain.part_name import app_of, name_in
-from tidegate.scheduler.decision.launch.input import manifest_of, upstream_of
+from tidegate.scheduler.decision.launch.input import manifest_of, sizes_of, upstream_of
 from tidegate.scheduler.decision.triggers.collected import is_below
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
@@ -61,7 +61,7 @@ def _facts(
     }
     for name, path, _ in () if trigger is None else named_members(trigger):
         mine = [delivery for delivery in deliveries if is_below(delivery.leaf, path)]
-        manifest = manifest_of(own, (delivery.event for delivery in mine))
+        manifest = manifest_of(sizes_of((delivery.event for delivery in mine), own))
         facts.update(_collected(f"trigger.{name}", own, mine, manifest, upstream_of(own, mine)))
     return facts
 

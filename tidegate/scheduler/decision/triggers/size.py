@@ -47,7 +47,7 @@ def _read(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) ->
 def _of_count(trigger: SizeTrigger, count: LeafTally, path: str, collected: Collected) -> Sum | None:
     """Return the sum by a count; None if an event may report no size, which its text counts."""
     tally = collected.tally
-    # Only a size above 0 is kept. With one for each delivery there is no other event.
+    # Only a size above 0 is kept. With one for each delivery, these are all events.
     if tally is None or len(collected.keys_at(path)) != tally.deliveries:
         return None
     return Sum(None, count.amount, 0)

@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import Integer, Text, and_, bindparam, case, cast, func, or_, select, union_all
 
 from tidegate.domain.value import without_collection
-from tidegate.scheduler.model.event import Delivery, Event, EventKind, Report, delivery_order
+from tidegate.scheduler.model.event import FACTS, FURTHER, Delivery, Event, EventKind, Report, delivery_order
 from tidegate.scheduler.model.job import JOB_ID_HEX_DIGITS, SHORT_DIGITS, WAITING, Job, JobState
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Instant, Row, as_held, instant
@@ -174,17 +174,10 @@ COUNT_COLLECTED = (
     select(func.count()).select_from(tables.deliveries).where(tables.deliveries.c.reason.is_(None))
 )
 
-FACTS = ("id", "kind", "key", "time", "arrived", "partition", "bytes", "rows", "run_id", "detail")
-"""The fields of an event of which most say nothing else."""
-
-_DEFAULTS = dict(
-    zip(Event.__struct_fields__[-len(Event.__struct_defaults__) :], Event.__struct_defaults__, strict=True)
-)
 _SAYS_NOTHING_ELSE = and_(
     *(
         tables.events.c[field].is_(None) if default is None else tables.events.c[field] == default
-        for field, default in _DEFAULTS.items()
-        if field not in FACTS
+        for field, default in FURTHER.items()
     )
 )
 FACTS_COLLECTED = COLLECTED.with_only_columns(
