@@ -324,13 +324,13 @@ def test_a_rehearsal_waits_for_a_writer_for_a_moment_only_and_keeps_nothing(
             assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == BUSY_SECONDS * 1000
 
 
-def test_a_writer_that_waits_looks_often_since_another_may_take_the_lock_again_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextlib.contextmanager
+def seen_to_look(path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[SqlStore]:
+    """Yield a store in SQLite whose lock another writer gives back at the third look of the next one."""
     looks: list[float] = []
     with (
-        contextlib.closing(open_sql_store(f"sqlite:///{tmp_path}/store.db")) as store,
-        contextlib.closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other,
+        contextlib.closing(open_sql_store(f"sqlite:///{path}/store.db")) as store,
+        contextlib.closing(sqlite3.connect(path / "store.db", isolation_level=None)) as other,
     ):
         other.execute("BEGIN IMMEDIATE")
 
@@ -340,6 +340,10 @@ def test_a_writer_that_waits_looks_often_since_another_may_take_the_lock_again_a
                 other.execute("ROLLBACK")
 
         monkeypatch.setattr(engine, "sleep", look)
-        with store.transaction() as transaction:
-            transaction.set_cursor("c", 1)
+        yield store
     assert looks == [LOOK_SECONDS] * 3
+
+
+def test_a_writer_that_waits_looks_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with seen_to_look(tmp_path, monkeypatch) as store, store.transaction() as transaction:
+        transaction.set_cursor("c", 1)

@@ -2,9 +2,14 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
 
 from tests.store.commits.sequences import LEASE, NOON, begin, put
+from tests.store.test_transactions import seen_to_look
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 
 
 def test_an_attempt_is_open_until_it_puts_ends_or_is_given_up(store: CommitStepStore) -> None:
@@ -180,3 +185,10 @@ def test_an_attempt_is_either_given_up_or_puts(store: CommitStepStore) -> None:
             given_up = pool.submit(store.expire, token, NOON + LEASE)
             answer = pool.submit(store.put, f"c{n}", ["app/a"], token, "steps")
             assert answer.result() == ("fenced" if given_up.result() else "stored")
+
+
+def test_a_run_that_waits_for_the_lock_of_sqlite_looks_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with seen_to_look(tmp_path, monkeypatch) as store:
+        begin(SqlCommitStepStore(store.engine))

@@ -1,9 +1,9 @@
 """Transactions on the tables of commit sequences: one writer at a time, in either database.
 
-A writing transaction begins by writing the one row of `commit_tokens`. In SQLite that takes the
-file's write lock before the first read; in PostgreSQL it is a row lock, and READ COMMITTED then
-shows all committed rows. It is not the lock of the ticks: a Spark driver that hangs in a
-transaction must not stop the scheduler, and the server ends its transaction after a timeout.
+In SQLite a writing transaction begins with the file's write lock, as that of a tick does. In PostgreSQL it
+begins by writing the one row of `commit_tokens`, which is a row lock, and READ COMMITTED then shows all
+committed rows. It is not the lock of the ticks: a Spark driver that hangs in a transaction must not stop
+the scheduler, and the server ends its transaction after a timeout.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -14,7 +14,12 @@ from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import sqlite
 
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
-from tidegate.scheduler.store.sql.connection.engine import CHANGED, COMMIT_HUNG_SECONDS, limit_writer
+from tidegate.scheduler.store.sql.connection.engine import (
+    CHANGED,
+    COMMIT_HUNG_SECONDS,
+    for_writing,
+    limit_writer,
+)
 from tidegate.scheduler.store.sql.connection.lock import (
     MAYBE_KEPT,
     NOTHING_KEPT,
@@ -34,7 +39,8 @@ def writing(engine: Engine) -> Generator[Connection]:
     Raises:
         StoreError: the database failed, or other writers held the lock for too long.
     """
-    with store_errors(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
+    one_lock = for_writing(engine) if engine.dialect.name == "sqlite" else engine
+    with store_errors(engine, NOTHING_KEPT), connect_and_lock(one_lock, _lock) as connection:
         yield connection
         if connection.info.get(CHANGED):
             bulk.insert(connection, totals, NAMES, [(CHANGES, COMMITS, "", "", 1)], on_conflict="add")
