@@ -27,9 +27,10 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, in_all_tasks, text_literal
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.files.scheme import scheme_of
+from tidegate.spark_jobs.files.scheme import is_local, scheme_of
 from tidegate.spark_jobs.java.elements import Elements, Method
 from tidegate.spark_jobs.java.jvm import java_classes
+from tidegate.spark_jobs.java.permissions import permissions_by_java
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
 from tidegate.spark_jobs.parquet.folders.publish_folder import (
     FOLDERS_AT_ONCE,
@@ -107,13 +108,14 @@ def write_by_key(
     """
     read_here = not scheme_of(folder) and len(frame.columns) <= COLUMNS_READ_HERE
     one = not dimensions or (read_here and len(keys) == 1)
-    if one:
-        _writer(frame).parquet(f"{folder}/{KEY_COLUMN}={ONLY_KEY}")
-    else:
-        marked = frame.withColumn(KEY_COLUMN, _marked(frame.sparkSession, dimensions, keys))
-        writer = _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN)
-        with in_all_tasks(frame.sparkSession, keys):
-            writer.parquet(folder)
+    with permissions_by_java(frame.sparkSession, len(keys) if is_local(folder) else 0):
+        if one:
+            _writer(frame).parquet(f"{folder}/{KEY_COLUMN}={ONLY_KEY}")
+        else:
+            marked = frame.withColumn(KEY_COLUMN, _marked(frame.sparkSession, dimensions, keys))
+            writer = _writer(by_partition(marked, [KEY_COLUMN], keys)).partitionBy(KEY_COLUMN)
+            with in_all_tasks(frame.sparkSession, keys):
+                writer.parquet(folder)
     footers = _footers(files, folder) if read_here else None
     if footers is None:
         rows = rows_by_folder(frame.sparkSession, folder)

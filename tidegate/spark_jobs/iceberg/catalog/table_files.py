@@ -8,7 +8,7 @@ time, and Hadoop starts a `chmod` for each local file that it writes, and for it
 import os
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.failures import java_failures
 from tidegate.spark_jobs.java.elements import BETWEEN, Elements, Method, MethodOf
 from tidegate.spark_jobs.java.jvm import java_classes
+from tidegate.spark_jobs.java.permissions import permissions_by_java
 
 HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
 ALL_PERMISSIONS = 0o7777
@@ -186,7 +187,7 @@ class TableFiles:
             stream.close()
 
     @contextmanager
-    def with_folders(self, root: str, folders: Iterable[Sequence[str]], io: Any) -> Iterator[None]:
+    def with_folders(self, root: str, folders: Collection[Sequence[str]], io: Any) -> Iterator[None]:
         """Have folders of this machine while a block writes into them; remove those that it leaves empty.
 
         Iceberg makes a folder that it lacks, for which Hadoop starts a `chmod`.
@@ -208,7 +209,8 @@ class TableFiles:
                             made[folder] = None
                             folder.chmod(mode)
         try:
-            yield
+            with permissions_by_java(self._spark, 0 if here is None else len(folders)):
+                yield
         finally:
             for folder in reversed(made):
                 with suppress(OSError):

@@ -15,7 +15,7 @@ import base64
 import binascii
 import re
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -170,7 +170,7 @@ def stage_files(
     dimensions: int,
     schema: Any | None = None,
     *,
-    folders: Iterable[Sequence[str]] = (),
+    folders: Collection[Sequence[str]] = (),
     properties: Mapping[str, str] | None = None,
 ) -> StagedFiles:
     """Write rows into new data files for `table`.

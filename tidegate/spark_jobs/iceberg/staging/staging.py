@@ -8,7 +8,7 @@ staged without a table, see `staging.files`.
 Files in the staging folder that were not published are removed with the staging table.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -38,7 +38,7 @@ def write_staging(
     dimensions: int,
     schema: Any,
     *,
-    folders: Iterable[Sequence[str]],
+    folders: Collection[Sequence[str]],
     properties: Mapping[str, str],
 ) -> StagedFiles:
     """Write rows into a new staging table of `table`, and return its files.

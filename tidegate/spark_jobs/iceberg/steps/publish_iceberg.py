@@ -42,6 +42,7 @@ from tidegate.spark_jobs.iceberg.table.data_files import lost_data_files
 from tidegate.spark_jobs.iceberg.table.lineage import verify_publish
 from tidegate.spark_jobs.iceberg.table.log import PROPERTY, PublishLog, encode_log
 from tidegate.spark_jobs.iceberg.table.table import draft_table, keys_of, log_of
+from tidegate.spark_jobs.java.permissions import permissions_by_java
 
 SHOWN_FILES = 3
 CONFLICT_TRIES = 100
@@ -83,7 +84,8 @@ class PublishIceberg(PromisedPublish, kw_only=True):
 
     def execute(self, context: CommitContext) -> None:
         last: StaleTable | None = None
-        with Publisher(catalog_of(context.spark()), self) as publisher:
+        catalog = catalog_of(context.spark())
+        with permissions_by_java(catalog.spark), Publisher(catalog, self) as publisher:
             for _ in range(CONFLICT_TRIES):
                 try:
                     publisher.attempt()
