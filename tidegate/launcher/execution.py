@@ -30,7 +30,7 @@ from dagster import (
 
 from tidegate.dagster_defs.coordinator.coordinator import LaunchingCoordinator
 from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
-from tidegate.dagster_defs.host.instance import keep_answers
+from tidegate.dagster_defs.host.instance import keep_answers, keep_connections
 from tidegate.dagster_defs.internals.execution import (
     EngineEventData,
     capture_interrupts,
@@ -85,6 +85,7 @@ def _no_copy(_path: str, _stream: object) -> Generator[tuple[None, None]]:
 def open_instance(instance_ref: str) -> DagsterInstance:
     """Open the instance of a run."""
     instance = DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef))
+    keep_connections(instance)
     keep_answers(instance)
     runs: Any = instance.run_storage
     # The id of a plan comes from its content, which can be that of ten thousand programs.

@@ -1,9 +1,20 @@
-"""What the host's own instance does not ask again."""
+"""What instances of ours do not ask again, and the connections that they keep."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 from dagster import DagsterInstance
+from dagster._core.test_utils import instance_for_test
+from dagster_shared.serdes.serdes import serialize_value
+from sqlalchemy import event
+from sqlalchemy.exc import DBAPIError
 
+from tests.dagster_defs.conftest import in_postgres, kept_storage
+from tidegate.dagster_defs.coordinator.coordinator import submitters_turn
 from tidegate.dagster_defs.host.instance import KEPT_SECONDS, Answers, prepare
+from tidegate.launcher.execution import open_instance
 
 
 def test_a_yes_is_kept_for_a_while_and_a_no_is_asked_again() -> None:
@@ -34,3 +45,33 @@ def test_a_prepared_instance_keeps_what_its_storages_answer(disk_instance: Dagst
         (events, "has_table"),
     ):
         assert isinstance(getattr(storage, name), Answers)
+
+
+@pytest.mark.dagster
+@pytest.mark.store
+def test_a_run_keeps_its_connections_to_postgres_and_gets_others_where_the_server_ends_them(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    settings = in_postgres(kept_storage(request.getfixturevalue("postgres_server")).take(request))
+    with (
+        instance_for_test(overrides=settings, temp_dir=str(tmp_path)) as outer,
+        open_instance(serialize_value(outer.get_ref())) as instance,
+    ):
+        runs: Any = instance.run_storage
+        connected: list[object] = []
+        event.listen(runs._engine, "connect", lambda *of_it: connected.append(of_it))
+        for _ in range(2):
+            with submitters_turn(instance) as exclusive:
+                assert exclusive
+                assert [instance.get_runs_count() for _ in range(3)] == [0, 0, 0]
+                assert instance.event_log_storage.get_maximum_record_id() is None
+        assert len(connected) == 2
+
+        with runs.connect() as connection, suppress(DBAPIError):
+            connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        with runs.connect() as connection:
+            connection.exec_driver_sql(f"{others} AND datname = current_database()")
+        with submitters_turn(instance) as exclusive:
+            assert exclusive
+            assert instance.get_runs_count() == 0

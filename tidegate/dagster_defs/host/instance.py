@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import sqlalchemy as sa
 from dagster import DagsterInstance
 
 from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlRunStorage
@@ -23,7 +24,12 @@ ANSWERS_MAX = 10_000
 STATEMENT_MILLISECONDS = 60_000
 RECYCLE_SECONDS = 3_600
 OVERFLOW = 20
-"""Connections to PostgreSQL beyond the one that is kept."""
+"""Connections to PostgreSQL beyond those that are kept."""
+
+CONNECTIONS_KEPT = 2
+"""The turn of a submitter has one, and what it asks and writes meanwhile the other."""
+
+UNLIMITED = 0
 
 RUN_QUESTIONS = (
     "has_backfill_id_column",
@@ -44,21 +50,39 @@ def host_instance(home: Path) -> Generator[DagsterInstance]:
 
 def prepare(instance: DagsterInstance) -> None:
     """Let an instance keep its connections and answers."""
+    keep_connections(instance, STATEMENT_MILLISECONDS)
+    keep_answers(instance)
+
+
+def keep_connections(instance: DagsterInstance, statement_milliseconds: int = UNLIMITED) -> None:
+    """Let an instance keep its connections to PostgreSQL: Dagster opens one for each statement.
+
+    Args:
+        statement_milliseconds: what a statement may take.
+    """
     # Dagster has this for its webserver; it only concerns PostgreSQL and MySQL.
     instance.optimize_for_webserver(
-        statement_timeout=STATEMENT_MILLISECONDS, pool_recycle=RECYCLE_SECONDS, max_overflow=OVERFLOW
+        statement_timeout=statement_milliseconds, pool_recycle=RECYCLE_SECONDS, max_overflow=OVERFLOW
     )
-    keep_answers(instance)
+    engines: dict[sa.URL, sa.Engine] = {}
+    storages: list[Any] = [_runs_of(instance), _events_of(instance), instance.schedule_storage]
+    for storage in storages:
+        engine = getattr(storage, "_engine", None)
+        if not isinstance(engine, sa.Engine) or not isinstance(engine.pool, sa.QueuePool):
+            continue
+        # Storages in one database have one pool: a server has a hundred connections for all processes.
+        storage._engine = engines.setdefault(engine.url, engine)
+        # Dagster keeps one, and does not ask whether the server has ended it; a pool has no setters for this.
+        pool: Any = engine.pool
+        pool._pre_ping = True
+        pool._pool.maxsize = CONNECTIONS_KEPT
 
 
 def keep_answers(instance: DagsterInstance) -> None:
     """Let an instance keep its answers."""
-    # An instance may wrap its storages; the wrapped ones are asked.
-    runs: Any = getattr(instance.run_storage, "run_storage", instance.run_storage)
-    events: Any = getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)
     for storage, kind, questions in (
-        (runs, SqlRunStorage, RUN_QUESTIONS),
-        (events, SqlEventLogStorage, EVENT_QUESTIONS),
+        (_runs_of(instance), SqlRunStorage, RUN_QUESTIONS),
+        (_events_of(instance), SqlEventLogStorage, EVENT_QUESTIONS),
     ):
         if isinstance(storage, kind):
             for name in questions:
@@ -84,3 +108,14 @@ class Answers:
                 self._until.clear()
             self._until[about] = now + KEPT_SECONDS
         return answer
+
+
+# An instance may wrap its storages; the wrapped ones are asked.
+
+
+def _runs_of(instance: DagsterInstance) -> object:
+    return getattr(instance.run_storage, "run_storage", instance.run_storage)
+
+
+def _events_of(instance: DagsterInstance) -> object:
+    return getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)
