@@ -21,7 +21,7 @@ from tests.dagster_defs.sample import sample_app, sample_store
 from tidegate.dagster_defs.coordinator.event_rows import writes_events_together
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
-from tidegate.dagster_defs.ingest import owed_reports
+from tidegate.dagster_defs.ingest import intake, owed_reports
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
 from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
@@ -40,6 +40,7 @@ class Engine:
         self.now = datetime.now(UTC) + timedelta(minutes=1)
         self.plan = AssetPlan(Plan(apps=(LoadedApp(app=sample_app(), revision=1),)))
         self.said: list[str] = []
+        self.written = set[str]()
 
     def accept(self, request: str = "r1") -> None:
         landed = [Landed(key=key, rows=number, bytes=10) for number, key in enumerate(KEYS)]
@@ -74,7 +75,7 @@ class Engine:
         ]
 
     def send(self) -> int:
-        return send_owed_reports(self.instance, self.store, "")
+        return send_owed_reports(self.instance, self.store, "", written=self.written)
 
     def logged(self) -> list[AssetMaterialization]:
         """What the log has of the dataset, in order."""
@@ -85,9 +86,12 @@ class Engine:
     def keys(self) -> list[str | None]:
         return [each.partition for each in self.logged()]
 
+    def read_again(self, written: set[str]) -> None:
+        ingest(self.instance, self.store, self.plan, self.now, self.said.append, written=written)
+
     def counted_once(self) -> None:
         """The events that come back from the log are those that the store has."""
-        ingest(self.instance, self.store, self.plan, self.now, self.said.append)
+        self.read_again(set())
         with self.store.reading() as reader:
             assert sorted(event.partition or "" for event in reader.events()) == list(KEYS)
             assert [row.landed for row in reader.ledger()] == [3]
@@ -149,6 +153,29 @@ def test_a_long_report_is_written_some_at_a_time(engine: Engine, monkeypatch: py
     assert [engine.send(), engine.send(), engine.send()] == [2, 1, 0]
     assert engine.keys() == list(KEYS)
     engine.counted_once()
+
+
+def test_a_process_does_not_read_what_it_has_written_and_reads_all_else(
+    disk_instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, read = Engine(disk_instance), list[int]()
+    entry_of = intake.entry_of
+    monkeypatch.setattr(intake, "entry_of", lambda row: (read.append(row.id), entry_of(row))[1])
+    engine.accept()
+    engine.send()
+    of_others = AssetMaterialization(AssetKey(["flights", "raw"]), partition="2023-03-10|JFK")
+    disk_instance.report_runless_asset_event(of_others)
+
+    engine.read_again(engine.written)
+
+    together = writes_events_together(disk_instance)
+    assert read == ([4] if together else [1, 2, 3, 4])
+    assert engine.written == set()
+    with engine.store.reading() as reader:
+        assert {event.partition for event in reader.events()} == {*KEYS, "2023-03-10|JFK"}
+
+    engine.read_again(engine.written)
+    assert len(read) == (1 if together else 4), "the position is behind them"
 
 
 def test_reports_of_other_projects_are_left_to_them(engine: Engine) -> None:

@@ -34,17 +34,23 @@ class EventRows:
         # How a storage makes the values of a row is not public.
         self._events: Any = _events_of(instance)
 
-    def add(self, entries: Iterable[EventLogEntry]) -> None:
-        """Add events in this order; those of checks have rows of their own, which Dagster writes."""
+    def add(self, entries: Iterable[EventLogEntry]) -> list[str]:
+        """Add events in this order; those of checks have rows of their own, which Dagster writes.
+
+        Returns:
+            The other events as their rows have them.
+        """
+        bodies: list[str] = []
         for kind, together in groupby(entries, lambda entry: entry.dagster_event_type):
             if kind is CHECK_PLANNED:
                 for entry in together:
                     self._events.store_event(entry)
             else:
-                self._add_together(list(together))
+                bodies += self._add_together(list(together))
+        return bodies
 
-    def _add_together(self, entries: Sequence[EventLogEntry]) -> None:
-        """Add events of one kind."""
+    def _add_together(self, entries: Sequence[EventLogEntry]) -> list[str]:
+        """Add events of one kind, and return them as their rows have them."""
         is_noted = entries[0].dagster_event_type in (ASSET_PLANNED, MATERIALISED)
         # An asset has its last event. By its key, so that two writers never wait for each other.
         last = {
@@ -54,18 +60,20 @@ class EventRows:
         }
         # What is planned leaves no trace of its id at its asset.
         numbered = [] if entries[0].dagster_event_type is ASSET_PLANNED else sorted(last.values())
+        rows = [self._events._event_to_row(each) for each in entries]
         with self._events.index_connection() as connection, one_transaction(connection):
-            ids = self._insert(connection, entries, numbered)
+            ids = self._insert(connection, rows, numbered)
             noted = {key: (entries[position], ids.get(position, 0)) for key, position in last.items()}
             known = self._update_assets(connection, noted)
         for key in sorted(noted.keys() - known):
             self._events.store_asset_event(*noted[key])
+        return [row["event"] for row in rows]
 
     def _insert(
-        self, connection: sa.Connection, entries: Sequence[EventLogEntry], numbered: Sequence[int]
+        self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]], numbered: Sequence[int]
     ) -> dict[int, int]:
         """Insert events in their order, and return the ids of those at some positions."""
-        rows, ids, begin = [self._events._event_to_row(each) for each in entries], dict[int, int](), 0
+        ids, begin = dict[int, int](), 0
         for position in numbered:
             insert_rows(connection, SqlEventLogStorageTable, rows[begin:position])
             written = connection.execute(_INSERT, rows[position]).inserted_primary_key

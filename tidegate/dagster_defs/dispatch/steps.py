@@ -150,6 +150,7 @@ class Steps:
         self.deployed = loaded or AssetPlan(Plan(apps=()))
         self._watched: tuple[AssetPlan, list[Watched]] | None = None
         self.failures: list[Exception] = []
+        self._written = set[str]()
         self._location = location
         self._loaded = loaded
         self._instance = instance
@@ -258,10 +259,11 @@ class Steps:
         self._shared.watching.poke(store, site, self._watched[1], self._log)
 
     def _owed(self, store: UpkeepStore) -> None:
-        send_owed_reports(self._instance, store, self._location.project, self._goes_on)
+        send_owed_reports(self._instance, store, self._location.project, self._goes_on, self._written)
 
     def _ingest(self, store: Store) -> None:
-        ingest(self._instance, store, self.deployed.everything, self._now(), self._log, self._goes_on)
+        plan, now = self.deployed.everything, self._now()
+        ingest(self._instance, store, plan, now, self._log, self._goes_on, self._written)
 
     def _reconcile(self, store: Store) -> None:
         reconcile(self._instance, store, self.deployed.everything, self._now(), self._log)

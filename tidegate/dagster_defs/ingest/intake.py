@@ -17,7 +17,7 @@ so its partition has new data. The engine may already have the event of a publis
 have is refused and logged in the tick, since Dagster's report API does not validate partitions.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableSet, Sequence
 from datetime import datetime
 
 from dagster import (
@@ -44,6 +44,7 @@ from tidegate.dagster_defs.ingest.position import (
     content_id,
     decode_position,
     encode_position,
+    take_known,
 )
 from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, observations, with_failures
 from tidegate.domain.model import Dataset
@@ -194,12 +195,14 @@ def ingest(
     now: datetime,
     log: Log,
     goes_on: GoesOn = always,
+    written: MutableSet[str] | None = None,
 ) -> Intake:
     """Read the event log from the position at which the last round ended.
 
     Args:
         plan: the project's assets; events of other assets are ignored.
         goes_on: whether the round goes on after a page.
+        written: see `send_owed_reports`; these rows are read no further.
     """
     event_log = EventLog(instance)
     name = cursor_name(event_log.epoch)
@@ -212,7 +215,8 @@ def ingest(
     for page in range(PAGES_PER_ROUND):
         appeared = event_log.in_holes(position.holes) if page == 0 else ()
         rows = event_log.after(position.id)
-        events, observed, refused, early = translate(instance, (*appeared, *rows), plan, now, log, former)
+        unknown = take_known((*appeared, *rows), set() if written is None else written)
+        events, observed, refused, early = translate(instance, unknown, plan, now, log, former)
         moved = position.advanced(rows, appeared, now, early)
         value = encode_position(moved)
         if value == saved:

@@ -3,10 +3,12 @@
     accepted, owed ──► written, some at a time ──► progress stored ──► … ──► no longer owed
 
 After a crash between the log and the store the same partitions are written again. Each entry has the id of
-its event, so the engine counts it once, however often it comes.
+its event, so the engine counts it once, however often it comes. The process that has written it does not read
+it back: the store has had the event since the report was accepted. Another one does, and so does
+reconciliation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableSet, Sequence
 
 import msgspec
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
@@ -16,6 +18,7 @@ from tidegate.dagster_defs.coordinator.run_rows import Noting
 from tidegate.dagster_defs.deployed.names import key_of_dataset
 from tidegate.dagster_defs.deployed.sizes import size_metadata
 from tidegate.dagster_defs.deployed.tags import EVENT
+from tidegate.dagster_defs.ingest.position import content_id
 from tidegate.domain.part_name import Ref, app_of
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.model.deployed import APPS
@@ -35,12 +38,22 @@ SENT_SINGLY = 200
 
 REPORTS_PER_READ = 50
 
+WRITTEN_MAX = 20_000
+"""Twice of what a round of ingestion reads: beyond it what is written is read back like what others write."""
 
-def send_owed_reports(instance: DagsterInstance, store: Store, project: str, goes_on: GoesOn = always) -> int:
+
+def send_owed_reports(
+    instance: DagsterInstance,
+    store: Store,
+    project: str,
+    goes_on: GoesOn = always,
+    written: MutableSet[str] | None = None,
+) -> int:
     """Write reports of a project to Dagster's log, the oldest first; return how many partitions.
 
     Args:
         goes_on: is called in the transaction that notes the progress.
+        written: gets the ids of the content of the rows that are written, which ingestion takes out again.
     """
     with store.reading() as reader:
         owed = reader.due_records(PARTITIONS_REPORTS, None, REPORTS_PER_READ, project=project)
@@ -60,22 +73,27 @@ def send_owed_reports(instance: DagsterInstance, store: Store, project: str, goe
         sent[report.id] = report.sent + len(parts)
         if len(made) == left:
             break
-    _write(instance, made, together=together)
+    bodies = _write(instance, made, together=together)
+    if written is not None and len(written) + len(bodies) <= WRITTEN_MAX:
+        written |= {content_id(body) for body in bodies}
     with store.transaction() as transaction:
         _note_sent(transaction, sent)
         goes_on(transaction)
     return len(made)
 
 
-def _write(instance: DagsterInstance, made: Sequence[AssetMaterialization], *, together: bool) -> None:
+def _write(
+    instance: DagsterInstance, made: Sequence[AssetMaterialization], *, together: bool
+) -> Sequence[str]:
+    """Write materialisations, and return the events as the log has them, if that is known."""
     if not together:
         for each in made:
             instance.report_runless_asset_event(each)
-        return
+        return ()
     noting = Noting(instance)
     for each in made:
         noting.report_runless_asset_event(each)
-    EventRows(instance).add(noting.entries)
+    return EventRows(instance).add(noting.entries)
 
 
 def _note_sent(transaction: EngineTransaction, sent: Mapping[str, int]) -> None:

@@ -13,7 +13,7 @@ not done yet what it says (`intake.is_early`) is looked up again like a missing 
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, MutableSet, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -145,6 +145,24 @@ def fingerprint(row: Row) -> str:
 def content_id(body: str) -> str:
     """Return the id of the event in a row: the same row read twice, under any row id, is one event."""
     return "dagster:" + hashlib.sha256(body.encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def take_known(rows: Sequence[Row], known: MutableSet[str]) -> Sequence[Row]:
+    """Return the rows that are not known, by the ids of their content; those that are are not known any more.
+
+    Args:
+        known: reports without a run.
+    """
+    if not known:
+        return rows
+    found: list[Row] = []
+    for row in rows:
+        id_ = "" if row.run_id or row.body is None else content_id(row.body)
+        if id_ in known:
+            known.remove(id_)
+        else:
+            found.append(row)
+    return found
 
 
 def encode_position(position: Position) -> Any:
