@@ -9,7 +9,7 @@ The op of a program, and the assets that it materialises. The result is that of 
 them have in common is made once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from inspect import signature
 from typing import Any
@@ -26,33 +26,31 @@ from dagster import (
     Field,
     In,
     MaterializeResult,
-    MetadataValue,
     Nothing,
     OpDefinition,
     Out,
     Permissive,
     ResourceDefinition,
-    TextMetadataValue,
 )
 
-from tidegate.dagster_defs.definitions.catalog_facts import owners_of, table_facts, tags_of, trigger_facts
+from tidegate.dagster_defs.definitions.asset_facts import (
+    Schedules,
+    external_facts,
+    program_facts,
+    text_facts,
+)
 from tidegate.dagster_defs.definitions.code_references import CodeReferences
-from tidegate.dagster_defs.definitions.freshness import freshness_of
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
-from tidegate.dagster_defs.deployed.column_schema import column_schema
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import asset_key
-from tidegate.dagster_defs.deployed.partitions import mapping_between, partitions_of
+from tidegate.dagster_defs.deployed.partitions import mapping_between
 from tidegate.dagster_defs.deployed.tags import PROGRAM
 from tidegate.dagster_defs.internals.op_definition import (
     ResourceRequirement,
     convert_user_facing_definition_config_schema,
 )
 from tidegate.dagster_defs.run.program_op import run_op
-from tidegate.domain.model import At, Schedule
-from tidegate.domain.part_name import whole_name
-from tidegate.scheduler.model.deployed import ScheduleState
 
 ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
 
@@ -126,7 +124,7 @@ def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: P
     """
     inputs = {key.to_python_identifier(): key for key in assets.reads}
     outputs = {spec.key.to_python_identifier(): spec.key for spec in specs}
-    checks = {f"check_{number}": spec for number, spec in enumerate(_check_specs(assets))}
+    checks = {f"check_{number}": spec for number, spec in enumerate(check_specs(assets))}
     op = ProgramOp(
         compute_fn=function,
         name=assets.op,
@@ -147,21 +145,6 @@ def program_asset(assets: ProgramAssets, specs: Sequence[AssetSpec], function: P
     )
 
 
-SPARK, SQL = "spark", "sql"
-
-Schedules = Mapping[str, Sequence[Schedule]]
-"""The schedules of each program, by "app/program", in the order of their names."""
-
-
-def schedules_by_program(states: Iterable[ScheduleState]) -> Schedules:
-    """Return the schedules of each program that one launches."""
-    found: dict[str, list[Schedule]] = {}
-    for state in sorted(states, key=lambda each: each.ref):
-        if state.spec.program:
-            found.setdefault(whole_name(state.app, state.spec.program), []).append(state.spec)
-    return found
-
-
 def build_assets(
     plan: AssetPlan, location: Location, scope: RunScope = EVERYTHING, schedules: Schedules | None = None
 ) -> Iterator[AssetsDefinition | AssetSpec]:
@@ -172,73 +155,17 @@ def build_assets(
     """
     places = CodeReferences(location.warehouse.project)
     for app, dataset in scope.external(plan):
-        yield AssetSpec(
-            asset_key(app, dataset.name),
-            group_name=app,
-            partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
-            description=dataset.description or "external dataset: no program of this code location writes it",
-            metadata={
-                **_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
-                **table_facts(app, dataset, location),
-                **places.metadata(dataset.at),
-                **column_schema(dataset.all_columns()),
-            },
-            owners=owners_of(dataset.owner),
-            kinds={dataset.format},
-            freshness_policy=freshness_of(dataset),
-        )
+        yield AssetSpec(asset_key(app, dataset.name), **external_facts(app, dataset, location, places))
     by_program = schedules or {}
     programs = scope.programs(plan)
     function = function_of({assets.op: assets for assets in programs}, location)
     for assets in programs:
-        specs = tuple(_specs(assets, location, by_program.get(assets.ref, ()), places))
+        facts = program_facts(assets, location, by_program.get(assets.ref, ()), places)
+        specs = tuple(AssetSpec(key, deps=deps_of(assets), **each) for key, each in facts)
         yield program_asset(assets, specs, function)
 
 
-def _specs(
-    assets: ProgramAssets, location: Location, schedules: Sequence[Schedule], places: CodeReferences
-) -> Iterator[AssetSpec]:
-    app, program = assets.app, assets.program
-    code = program.run or ", ".join(query.file for query in program.sql)
-    place = {"program": code, **trigger_facts(schedules)}
-    engine, tags = {SQL, SPARK} if program.sql else {SPARK}, tags_of(program.tags)
-    if assets.own_key is not None:
-        yield AssetSpec(
-            assets.own_key,
-            deps=_deps(assets),
-            group_name=app.name,
-            partitions_def=assets.partitions,
-            description=program.description or f"the program {program.name}",
-            metadata={**_metadata(program.at, place), **places.metadata(program.at, program)},
-            owners=owners_of("", schedules),
-            tags=tags,
-            kinds=engine,
-            skippable=True,
-        )
-    for key, dataset in assets.owned.items():
-        facts = {**place, "format": dataset.format, "path": dataset.path}
-        yield AssetSpec(
-            key,
-            deps=_deps(assets),
-            group_name=app.name,
-            partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
-            description=dataset.description or program.description or None,
-            metadata={
-                **_metadata(dataset.at, facts),
-                **table_facts(app.name, dataset, location),
-                **places.metadata(dataset.at, program),
-                **column_schema(dataset.all_columns()),
-            },
-            owners=owners_of(dataset.owner, schedules),
-            tags=tags,
-            kinds=engine | {dataset.format},
-            freshness_policy=freshness_of(dataset, schedules),
-            # A run that loses its claim succeeds without writing.
-            skippable=True,
-        )
-
-
-def _check_specs(assets: ProgramAssets) -> Iterator[AssetCheckSpec]:
+def check_specs(assets: ProgramAssets) -> Iterator[AssetCheckSpec]:
     """Yield what Dagster shows of the checks of the datasets that a program owns.
 
     Their runs report what they have found; the check itself is judged before the publish, and not by Dagster.
@@ -249,18 +176,13 @@ def _check_specs(assets: ProgramAssets) -> Iterator[AssetCheckSpec]:
                 check.name,
                 asset=key,
                 description=check.rule(),
-                metadata=_metadata(check.at, {"kind": check.kind, "severity": check.severity}),
+                metadata=text_facts(check.at, {"kind": check.kind, "severity": check.severity}),
             )
 
 
-def _deps(assets: ProgramAssets) -> list[AssetDep]:
+def deps_of(assets: ProgramAssets) -> list[AssetDep]:
     # An op has one mapping for each input, regardless of its outputs.
     return [
         AssetDep(key, partition_mapping=mapping_between(assets.scheme, dataset.partitions))
         for key, dataset in assets.reads.items()
     ]
-
-
-def _metadata(at: At | None, facts: Mapping[str, Any]) -> dict[str, TextMetadataValue]:
-    named = facts if at is None else {"yaml": at, **facts}
-    return {name: MetadataValue.text(str(value)) for name, value in named.items() if value}

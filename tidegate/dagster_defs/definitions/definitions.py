@@ -28,7 +28,8 @@ from dagster import (
     in_process_executor,
 )
 
-from tidegate.dagster_defs.definitions.assets import Schedules, build_assets, schedules_by_program
+from tidegate.dagster_defs.definitions.asset_facts import Schedules, schedules_by_program
+from tidegate.dagster_defs.definitions.assets import build_assets
 from tidegate.dagster_defs.definitions.once import compute_once
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
