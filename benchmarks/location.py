@@ -2,7 +2,8 @@
 
 Each schedule has a program of its own; half of them wait for partitions, half are crons that Dagster shows.
 What is measured is what a code server does at a load: it asks for the definitions twice, makes the
-repository and its snapshot, and sends that; and what each of Dagster's processes does then, which reads it.
+repository, its snapshot and that of the job of all assets, and sends both; and what each of Dagster's
+processes does then, which reads them.
 It is processor time, so that other load on the machine counts little. A reload after a deployment does the
 same again.
 """
@@ -13,6 +14,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 
@@ -29,6 +32,9 @@ from tidegate.scheduler.store.protocol import Store
 SIZES = (100, 1_000, 10_000)
 AIM_SECONDS = 8.0
 """At the largest size."""
+
+JOB = '"pipeline_snapshot": '
+"""What comes before the snapshot of a job in what is sent of it."""
 
 
 def main() -> int:
@@ -85,12 +91,13 @@ def deployed_programs(folder: Path, schedules: int) -> tuple[Settings, Store]:
 
 def measure(schedules: int) -> None:
     """Load a location in this process, and print its parts."""
-    from dagster import deserialize_value, serialize_value
+    from dagster import deserialize_value
     from dagster._core.definitions.repository_definition import RepositoryLoadData
-    from dagster._core.remote_representation.external_data import RepositorySnap
+    from dagster._core.snap import JobSnap
 
     from tidegate.dagster_defs.definitions.definitions import build_definitions
     from tidegate.dagster_defs.internals.load_context import DefinitionsLoadContext, DefinitionsLoadType
+    from tidegate.dagster_defs.internals.snapshots import RepositorySnap
 
     with tempfile.TemporaryDirectory() as folder:
         settings, store = deployed_programs(Path(folder), schedules)
@@ -114,13 +121,37 @@ def measure(schedules: int) -> None:
         repository = definitions.get_repository_def()
         repository.load_all_definitions()
         done("repository")
-        text = serialize_value(RepositorySnap.from_def(repository, defer_snapshots=True))
-        done("snapshot")
+        text, job = sent(repository)
+        done("snapshots")
         deserialize_value(text, RepositorySnap)
+        assert deserialize_value(job[job.index(JOB) + len(JOB) : -1], JobSnap).snapshot_id
         done("read by a client")
         store.close()
     listed = ", ".join(f"{part} {seconds:.2f}" for part, seconds in parts)
-    print(f"{schedules:>6,} schedules: {listed}; {len(text) / 1e6:.1f} MB; {sum(s for _, s in parts):.2f} s")
+    megabytes = (len(text) + len(job)) / 1e6
+    print(f"{schedules:>6,} schedules: {listed}; {megabytes:.1f} MB; {sum(s for _, s in parts):.2f} s")
+
+
+def sent(repository: Any) -> tuple[str, str]:
+    """Return what a code server sends of a repository, and of its job of all assets."""
+    from dagster import serialize_value
+    from dagster._core.remote_origin import RegisteredCodeLocationOrigin
+    from dagster._grpc.server import DagsterApiServer
+
+    from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB
+    from tidegate.dagster_defs.internals.origins import RemoteRepositoryOrigin
+
+    api: Any = DagsterApiServer
+    server = SimpleNamespace(_get_repo_for_origin=lambda _: repository)
+    origin = serialize_value(RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("bench"), repository.name))
+    request = SimpleNamespace(
+        serialized_repository_python_origin=origin,
+        serialized_repository_origin=origin,
+        job_name=ALL_ASSETS_JOB,
+        defer_snapshots=True,
+    )
+    text: str = api._get_serialized_external_repository_data(server, request)
+    return text, api.ExternalJob(server, request, None).serialized_job_data
 
 
 if __name__ == "__main__":

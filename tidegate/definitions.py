@@ -27,7 +27,7 @@ VALIDATING = "DAGSTER_IS_DEFS_VALIDATION_CLI"
 @definitions
 def defs() -> Definitions:
     """Build the definitions of the project of the working folder."""
-    return build_definitions(location_of(load_settings()))
+    return build_definitions(location_of(load_settings()), at_once=VALIDATING in os.environ)
 
 
 def project_definitions(project: str | os.PathLike[str] | None = None) -> Definitions:

@@ -11,7 +11,6 @@ import pytest
 from dagster import AssetsDefinition, OpDefinition, serialize_value
 from dagster._core.definitions.repository_definition import RepositoryDefinition
 from dagster._core.definitions.resource_requirement import ResourceKeyRequirement
-from dagster._core.remote_representation.external_data import JobDataSnap, RepositorySnap
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, deploy, location_of
@@ -19,6 +18,7 @@ from tests.doubles.reference.store import ReferenceStore
 from tidegate.dagster_defs.definitions import assets as program_asset
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.internals.op_definition import ResourceRequirement
+from tidegate.dagster_defs.internals.snapshots import JobDataSnap, RepositorySnap
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
 
 pytestmark = pytest.mark.dagster
@@ -135,6 +135,7 @@ def test_a_load_collects_no_garbage(monkeypatch: pytest.MonkeyPatch, threshold: 
     usual, frozen = gc.get_threshold(), gc.get_freeze_count()
     monkeypatch.setattr(definitions, "MANY_PROGRAMS", threshold)
     monkeypatch.setattr(definitions, "compute_once", lambda: None)
+    monkeypatch.setattr(definitions, "answer_of_plans", lambda: True)
     monkeypatch.setattr(definitions, "SELDOM", usual)
     location = location_of(store)
     gc.set_threshold(50, 2, 2)

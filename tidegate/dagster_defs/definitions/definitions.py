@@ -30,9 +30,13 @@ from dagster import (
 
 from tidegate.dagster_defs.definitions.asset_facts import Schedules, schedules_by_program
 from tidegate.dagster_defs.definitions.assets import build_assets
+from tidegate.dagster_defs.definitions.code_references import CodeReferences
 from tidegate.dagster_defs.definitions.once import compute_once
+from tidegate.dagster_defs.definitions.planned import Making, planned_definitions
+from tidegate.dagster_defs.definitions.planned_answers import answer_of_plans
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
+from tidegate.dagster_defs.definitions.snapshot import Shown
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.location import Location
 from tidegate.dagster_defs.deployed.names import NOTHING_DEPLOYED
@@ -86,8 +90,12 @@ _built_here: dict[str, Definitions] = {}
 """The definitions that this process built of the store, by encoded plan; empty in a run's process."""
 
 
-def build_definitions(location: Location) -> Definitions:
-    """Build the definitions of a project's code location."""
+def build_definitions(location: Location, *, at_once: bool = False) -> Definitions:
+    """Build the definitions of a project's code location.
+
+    Args:
+        at_once: make all of them now, also of a large location, as a person who validates them wants.
+    """
     # The jobs of others in the same location may select any of our assets.
     scope = EVERYTHING if location.merged else current_scope()
     shipped = reconstructed_plan(scope.apps)
@@ -104,35 +112,75 @@ def build_definitions(location: Location) -> Definitions:
             gc.set_threshold(*SELDOM)
             # What an earlier load in this process has built can be garbage by now.
             gc.unfreeze()
+            # References to code are in beta; the snapshot has those of each asset, when it is asked for.
+            warnings.filterwarnings("ignore", category=BetaWarning, message="Class `.*CodeReference")
+        shipped = ship(assets.to_ship)
+        making = _making(assets, states, location, shipped)
+        # Dagster's answers are kept by what `compute_once` replaces, so ours come before.
+        planned = many and not at_once and answer_of_plans()
+        if many:
             compute_once()
-        built = Definitions.merge(
-            _built(assets, location, schedules=schedules_by_program(states)),
-            _automation(assets, states, location),
-        )
+        built = planned_definitions(making) if planned else making.everything
         _built_here.clear()
-        _built_here[ship(assets.to_ship)] = built
+        _built_here[shipped] = built
         if many:
             gc.freeze()
     return built
 
 
-def _built(
-    assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING, schedules: Schedules | None = None
+def _making(assets: AssetPlan, states: tuple[ScheduleState, ...], location: Location, shipped: str) -> Making:
+    """Return how the definitions of a code server are made."""
+    crons, schedules = ShownSchedules(states, location.clock(), location.prefix), schedules_by_program(states)
+    dispatcher = Dispatcher(
+        plan=assets,
+        switched=crons.switched,
+        location=location,
+        rounds=Rounds(location.dispatch_interval_seconds),
+        maintains=bool(apps_with_policies(assets.plan)),
+    )
+    sensors = [dispatcher.sensor(), *crons.sensors(assets, location)]
+    return Making(
+        shown=Shown(
+            plan=assets,
+            location=location,
+            schedules=schedules,
+            crons=crons,
+            places=CodeReferences(location.warehouse.project),
+        ),
+        assets=lambda scope: _assets(assets, location, scope, schedules),
+        beside=Definitions(
+            sensors=sensors if assets.plan.apps else [nothing_deployed(location)],
+            schedules=[recovery_schedule(location)],
+            jobs=_jobs(assets, location),
+        ),
+        shipped=shipped,
+    )
+
+
+def _built(assets: AssetPlan, location: Location, scope: RunScope) -> Definitions:
+    """The definitions that a run needs."""
+    found = _assets(assets, location, scope)
+    # A run that materialises assets needs no other job.
+    return found if scope.assets else Definitions.merge(found, Definitions(jobs=_jobs(assets, location)))
+
+
+def _assets(
+    assets: AssetPlan, location: Location, scope: RunScope, schedules: Schedules | None = None
 ) -> Definitions:
-    """The definitions that a run needs, too."""
     with warnings.catch_warnings():
         # References to code are in beta; a Dagster that has others fails a test, and no user can do anything.
         warnings.simplefilter("ignore", BetaWarning)
         built = list(build_assets(assets, location, scope, schedules))
-    return Definitions(
-        assets=built,
-        # A run that materialises assets needs none of these.
-        jobs=[]
-        if scope.assets
-        else [recovery_job(refs_of(assets), location), *_maintenance(assets.plan, location)],
-        # A run executes one program: a process for each step would load everything twice.
-        executor=None if location.merged else in_process_executor,
+    # A run executes one program: a process for each step would load everything twice.
+    return Definitions(assets=built, executor=None if location.merged else in_process_executor)
+
+
+def _jobs(assets: AssetPlan, location: Location) -> list[JobDefinition]:
+    """The jobs of a location: that of recovery, and where an app has policies those of maintenance."""
+    maintenance = (
+        (operation_job(location), measuring_job(location)) if apps_with_policies(assets.plan) else ()
     )
+    return [recovery_job(refs_of(assets), location), *maintenance]
 
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
@@ -151,24 +199,3 @@ def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
         if not (location.merged or isinstance(error, StoreMissing)):
             raise
         return Plan(apps=()), ()
-
-
-def _maintenance(plan: Plan, location: Location) -> list[JobDefinition]:
-    """The jobs of maintenance, where an app of the project has policies."""
-    return [operation_job(location), measuring_job(location)] if apps_with_policies(plan) else []
-
-
-def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:
-    shown = ShownSchedules(states, location.clock(), location.prefix)
-    dispatcher = Dispatcher(
-        plan=plan,
-        switched=shown.switched,
-        location=location,
-        rounds=Rounds(location.dispatch_interval_seconds),
-        maintains=bool(apps_with_policies(plan.plan)),
-    )
-    sensors = [dispatcher.sensor(), *shown.sensors(plan, location)]
-    return Definitions(
-        sensors=sensors if plan.plan.apps else [nothing_deployed(location)],
-        schedules=[*shown.schedules(plan), recovery_schedule(location)],
-    )

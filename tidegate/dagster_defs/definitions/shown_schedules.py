@@ -20,8 +20,9 @@ that affects a pattern is evaluated with Dagster's own iterator.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import takewhile
+from typing import Any
 
 from dagster import (
     DefaultScheduleStatus,
@@ -110,17 +111,19 @@ def native_schedule(
         at = context.scheduled_execution_time.astimezone(UTC)
         return SkipReason(FIRED_TEXT.format(ref=ref, at=f"{at:%Y-%m-%d %H:%M:%SZ}"))
 
-    return ScheduleDefinition(
-        name=name,
-        cron_schedule=pattern_for_dagster(cron.cron),
-        execution_timezone=cron.timezone,
-        job_name=target,
-        execution_fn=say,
-        default_status=DefaultScheduleStatus.RUNNING if state.active else DefaultScheduleStatus.STOPPED,
-        description=state.spec.description or f"cron of {ref}",
-        tags={APP: state.app, SCHEDULE: ref},
-        metadata={"yaml": str(state.spec.at), "program": state.spec.program},
-    )
+    return ScheduleDefinition(name=name, job_name=target, execution_fn=say, **cron_facts(state, cron))
+
+
+def cron_facts(state: ScheduleState, cron: WallClock) -> dict[str, Any]:
+    """Return what Dagster shows of a schedule's cron: the arguments of its definition."""
+    return {
+        "cron_schedule": pattern_for_dagster(cron.cron),
+        "execution_timezone": cron.timezone,
+        "default_status": DefaultScheduleStatus.RUNNING if state.active else DefaultScheduleStatus.STOPPED,
+        "description": state.spec.description or f"cron of {state.ref}",
+        "tags": {APP: state.app, SCHEDULE: state.ref},
+        "metadata": {"yaml": str(state.spec.at), "program": state.spec.program},
+    }
 
 
 class ShownSchedules:
@@ -147,13 +150,30 @@ class ShownSchedules:
             for state, cron in self._states.values()
         }
 
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The refs of the crons, by the names of their Dagster schedules."""
+        crons = (ref for ref, (_, cron) in self._states.items() if cron is not None)
+        return {self.switched[ref].name: ref for ref in crons}
+
     def schedules(self, plan: AssetPlan) -> Iterator[ScheduleDefinition]:
         """Yield the Dagster schedules."""
+        for name in self.names:
+            yield self.schedule(name, plan)
+
+    def schedule(self, name: str, plan: AssetPlan) -> ScheduleDefinition:
+        """Return the Dagster schedule of a name."""
         # Without a program of ours there may be no job of all assets.
-        target = ALL_ASSETS_JOB if plan.programs else RECOVERY
-        for ref, (state, cron) in self._states.items():
-            if cron is not None:
-                yield native_schedule(state, cron, self.switched[ref].name, target)
+        return native_schedule(*self._cron(name), name, ALL_ASSETS_JOB if plan.programs else RECOVERY)
+
+    def facts(self, name: str) -> dict[str, Any]:
+        """Return what Dagster shows of the Dagster schedule of a name."""
+        return cron_facts(*self._cron(name))
+
+    def _cron(self, name: str) -> tuple[ScheduleState, WallClock]:
+        state, cron = self._states[self.names[name]]
+        assert cron is not None, "those without one have no such name"
+        return state, cron
 
     def sensors(self, plan: AssetPlan, location: Location) -> Iterator[SensorDefinition]:
         """Yield the sensors of schedules that have their own."""

@@ -14,6 +14,7 @@ OUTPUTS = ("dagster._core.definitions.output",)
 OBJECTS_AS_JSON = ("dagster_shared.serdes.serdes",)
 # A run's process does not need the server, so `find` loads it only for those that ask.
 CODE_SERVER = ("dagster._grpc.server", "DagsterApiServer")
+JOB_REPLY = ("dagster._grpc.__generated__.dagster_api_pb2", "ExternalJobReply")
 
 
 def find(module: str, name: str = "") -> Any:
