@@ -18,14 +18,18 @@ from dagster import (
 
 from tests.crashes.statements import dying_before
 from tests.dagster_defs.sample import sample_app, sample_store
-from tidegate.dagster_defs.coordinator.event_rows import writes_events_together
+from tests.worlds.samples import NOON
+from tidegate.dagster_defs.coordinator.event_rows import EventRows, writes_events_together
+from tidegate.dagster_defs.coordinator.run_rows import Noting
 from tidegate.dagster_defs.deployed.asset_plan import AssetPlan
 from tidegate.dagster_defs.deployed.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest import intake, owed_reports
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.owed_reports import send_owed_reports
+from tidegate.dagster_defs.ingest.report_rows import MARKED, ReportRows, materialisation
 from tidegate.scheduler.intake.report_partitions import Landed, report_partitions
 from tidegate.scheduler.model.journal import By
+from tidegate.scheduler.model.records.partitions_report import PartitionsReport, ReportedPartition
 
 pytestmark = pytest.mark.dagster
 
@@ -219,3 +223,40 @@ def test_a_round_takes_as_many_statements_whatever_it_writes(disk_instance: Dags
 
 def _killed(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "detail", ['reported by "é\\n": \\', f"of {MARKED.key} and {MARKED.rows}", MARKED.event]
+)
+def test_rows_that_are_made_from_one_are_those_of_dagster(instance: DagsterInstance, detail: str) -> None:
+    """Whatever values are known, and also where a text looks like a mark."""
+    sizes = ((1, 2), (0, 2**63 - 1), (None, 3), (None, 4), (None, 5), (6, None), (None, None))
+    keys = ["2023-03-09|JFK", 'a"b', "é\\", "\n", "", "", f"x{MARKED.key}"]
+    parts = [
+        ReportedPartition(event=f"report:r:{number}", key=key, rows=rows, bytes=bytes_, at=NOON)
+        for number, (key, (rows, bytes_)) in enumerate(zip(keys, sizes, strict=True))
+    ]
+    report = PartitionsReport(
+        id="r", project="", dataset="a/d", asked="", detail=detail, partitions=(), at=NOON, owed_since=NOON
+    )
+    key, events = AssetKey(["a", "d"]), EventRows(instance)
+
+    made = ReportRows(instance, events)
+    made.add(key, report, parts)
+
+    noting = Noting(instance, json.loads(made.rows[0]["event"])["timestamp"])
+    for part in parts:
+        noting.report_runless_asset_event(materialisation(key, report, part))
+    assert made.rows == [events.row(entry) for entry in noting.entries]
+    assert made.last == {key: (len(parts) - 1, noting.entries[-1])}
+
+
+def test_dagster_makes_few_of_the_rows_of_a_report(
+    disk_instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, counts = Engine(disk_instance), list[int]()
+    row = EventRows.row
+    monkeypatch.setattr(EventRows, "row", lambda self, entry: (counts.append(1), row(self, entry))[1])
+    engine.accept()
+    engine.send()
+    assert len(counts) == (2 if writes_events_together(disk_instance) else 0) < len(KEYS)

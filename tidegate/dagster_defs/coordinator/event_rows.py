@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, cast
 
 import sqlalchemy as sa
-from dagster import DagsterEventType, DagsterInstance, EventLogEntry
+from dagster import AssetKey, DagsterEventType, DagsterInstance, EventLogEntry
 
 from tidegate.dagster_defs.internals.new_runs import ASSET_KEY_INDEX_COLS, AssetKeyTable
 from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlEventLogStorageTable
@@ -34,40 +34,48 @@ class EventRows:
         # How a storage makes the values of a row is not public.
         self._events: Any = _events_of(instance)
 
-    def add(self, entries: Iterable[EventLogEntry]) -> list[str]:
-        """Add events in this order; those of checks have rows of their own, which Dagster writes.
+    def row(self, entry: EventLogEntry) -> Mapping[str, Any]:
+        """Return the row of an event as Dagster makes it."""
+        return self._events._event_to_row(entry)
 
-        Returns:
-            The other events as their rows have them.
-        """
-        bodies: list[str] = []
+    def add(self, entries: Iterable[EventLogEntry]) -> None:
+        """Add events in this order; those of checks have rows of their own, which Dagster writes."""
         for kind, together in groupby(entries, lambda entry: entry.dagster_event_type):
             if kind is CHECK_PLANNED:
                 for entry in together:
                     self._events.store_event(entry)
-            else:
-                bodies += self._add_together(list(together))
-        return bodies
+                continue
+            of_kind = list(together)
+            is_noted = kind in (ASSET_PLANNED, MATERIALISED)
+            last = {
+                key: (position, entry)
+                for position, entry in enumerate(of_kind)
+                if is_noted and (key := entry.get_dagster_event().asset_key)
+            }
+            self.add_rows([self.row(each) for each in of_kind], last)
 
-    def _add_together(self, entries: Sequence[EventLogEntry]) -> list[str]:
-        """Add events of one kind, and return them as their rows have them."""
-        is_noted = entries[0].dagster_event_type in (ASSET_PLANNED, MATERIALISED)
-        # An asset has its last event. By its key, so that two writers never wait for each other.
-        last = {
-            key.to_string(): position
-            for position, entry in enumerate(entries)
-            if is_noted and (key := entry.get_dagster_event().asset_key)
-        }
-        # What is planned leaves no trace of its id at its asset.
-        numbered = [] if entries[0].dagster_event_type is ASSET_PLANNED else sorted(last.values())
-        rows = [self._events._event_to_row(each) for each in entries]
+    def add_rows(
+        self, rows: Sequence[Mapping[str, Any]], last: Mapping[AssetKey, tuple[int, EventLogEntry]]
+    ) -> None:
+        """Add rows of events of one kind.
+
+        Args:
+            last: the position and the event of the last row of each asset, which notes it.
+        """
+        # By their texts, so that two writers never wait for each other.
+        of_asset = {key.to_string(): last[key] for key in last}
+        numbered = sorted(
+            position
+            for position, entry in of_asset.values()
+            # What is planned leaves no trace of its id at its asset.
+            if entry.dagster_event_type is not ASSET_PLANNED
+        )
         with self._events.index_connection() as connection, one_transaction(connection):
             ids = self._insert(connection, rows, numbered)
-            noted = {key: (entries[position], ids.get(position, 0)) for key, position in last.items()}
+            noted = {key: (entry, ids.get(position, 0)) for key, (position, entry) in of_asset.items()}
             known = self._update_assets(connection, noted)
         for key in sorted(noted.keys() - known):
             self._events.store_asset_event(*noted[key])
-        return [row["event"] for row in rows]
 
     def _insert(
         self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]], numbered: Sequence[int]

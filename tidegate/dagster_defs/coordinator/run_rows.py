@@ -62,11 +62,15 @@ class Noting:
         entries: events, likewise.
     """
 
-    def __init__(self, instance: DagsterInstance) -> None:
+    def __init__(self, instance: DagsterInstance, at: float | None = None) -> None:
+        """Args:
+        at: when all events happen that say no time, in seconds since 1970; default: when they are noted.
+        """
         self.runs: list[DagsterRun] = []
         self.entries: list[EventLogEntry] = []
         self.run_storage = _NotingRuns(instance.run_storage, self.runs)
         self._instance = instance
+        self._at = at
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._instance, name)
@@ -74,7 +78,7 @@ class Noting:
     def report_dagster_event(self, *given: Any, **named: Any) -> None:
         """Make the entry of an event as Dagster does, see `DagsterInstance.report_dagster_event`."""
         report: Callable[..., None] = DagsterInstance.report_dagster_event
-        report(self, *given, **named)
+        report(self, *given, **{"timestamp": self._at, **named})
 
     def report_runless_asset_event(self, asset_event: AssetMaterialization) -> None:
         """Make the entry of what was materialised outside of a run as Dagster does."""

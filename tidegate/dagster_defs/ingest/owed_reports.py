@@ -11,14 +11,12 @@ reconciliation.
 from collections.abc import Mapping, MutableSet, Sequence
 
 import msgspec
-from dagster import AssetKey, AssetMaterialization, DagsterInstance
+from dagster import AssetKey, DagsterInstance
 
 from tidegate.dagster_defs.coordinator.event_rows import EventRows, writes_events_together
-from tidegate.dagster_defs.coordinator.run_rows import Noting
 from tidegate.dagster_defs.deployed.names import key_of_dataset
-from tidegate.dagster_defs.deployed.sizes import size_metadata
-from tidegate.dagster_defs.deployed.tags import EVENT
 from tidegate.dagster_defs.ingest.position import content_id
+from tidegate.dagster_defs.ingest.report_rows import ReportRows, materialisation
 from tidegate.domain.part_name import Ref, app_of
 from tidegate.scheduler.commands.deployment.rename import record_of
 from tidegate.scheduler.model.deployed import APPS
@@ -64,36 +62,40 @@ def send_owed_reports(
         apps = {each.name: each.app for each in reader.records(APPS, name={app_of(name) for name in names})}
     together = writes_events_together(instance)
     left = SENT_PER_ROUND if together else min(SENT_PER_ROUND, SENT_SINGLY)
-    made, sent = list[AssetMaterialization](), dict[str, int]()
+    sending, sent = list[tuple[AssetKey, PartitionsReport, Sequence[ReportedPartition]]](), dict[str, int]()
     for report in owed:
-        parts = report.partitions[report.sent : report.sent + left - len(made)]
+        parts = report.partitions[report.sent : report.sent + left]
         app, name = Ref.of(former.get(report.dataset, report.dataset))
         key = key_of_dataset(app, name, apps[app].datasets.get(name) if app in apps else None)
-        made += [_materialisation(key, report, part) for part in parts]
+        sending.append((key, report, parts))
         sent[report.id] = report.sent + len(parts)
-        if len(made) == left:
+        left -= len(parts)
+        if not left:
             break
-    bodies = _write(instance, made, together=together)
-    if written is not None and len(written) + len(bodies) <= WRITTEN_MAX:
-        written |= {content_id(body) for body in bodies}
+    if together:
+        _write_together(instance, sending, set() if written is None else written)
+    else:
+        for key, report, parts in sending:
+            for part in parts:
+                instance.report_runless_asset_event(materialisation(key, report, part))
     with store.transaction() as transaction:
         _note_sent(transaction, sent)
         goes_on(transaction)
-    return len(made)
+    return sum(len(parts) for _, _, parts in sending)
 
 
-def _write(
-    instance: DagsterInstance, made: Sequence[AssetMaterialization], *, together: bool
-) -> Sequence[str]:
-    """Write materialisations, and return the events as the log has them, if that is known."""
-    if not together:
-        for each in made:
-            instance.report_runless_asset_event(each)
-        return ()
-    noting = Noting(instance)
-    for each in made:
-        noting.report_runless_asset_event(each)
-    return EventRows(instance).add(noting.entries)
+def _write_together(
+    instance: DagsterInstance,
+    sending: Sequence[tuple[AssetKey, PartitionsReport, Sequence[ReportedPartition]]],
+    written: MutableSet[str],
+) -> None:
+    events = EventRows(instance)
+    made = ReportRows(instance, events)
+    for key, report, parts in sending:
+        made.add(key, report, parts)
+    events.add_rows(made.rows, made.last)
+    if len(written) + len(made.rows) <= WRITTEN_MAX:
+        written |= {content_id(row["event"]) for row in made.rows}
 
 
 def _note_sent(transaction: EngineTransaction, sent: Mapping[str, int]) -> None:
@@ -107,18 +109,3 @@ def _note_sent(transaction: EngineTransaction, sent: Mapping[str, int]) -> None:
         owed_since = None if count >= len(report.partitions) else report.owed_since
         noted.append(msgspec.structs.replace(report, sent=count, owed_since=owed_since))
     transaction.put_records(PARTITIONS_REPORTS, noted)
-
-
-def _materialisation(
-    key: AssetKey, report: PartitionsReport, part: ReportedPartition
-) -> AssetMaterialization:
-    return AssetMaterialization(
-        key,
-        partition=part.key or None,
-        description=report.detail,
-        metadata={
-            **size_metadata(part.rows, part.bytes, part.key),
-            "at": part.at.isoformat(),
-            EVENT: part.event,
-        },
-    )
