@@ -65,7 +65,6 @@ def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dat
     with store.reading() as reader:
         saved = reader.cursor(pass_name(event_log.epoch))
         position = decode_position(reader.cursor(cursor_name(event_log.epoch)))
-        active = _active(reader)
     last = (
         Pass(at=now, before=position.id, reached=position.id)
         if saved is None
@@ -73,6 +72,8 @@ def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dat
     )
     if saved is not None and is_recent(last.at, now, RECONCILE_EVERY):
         return False
+    with store.reading() as reader:
+        active = _active(reader)
     # After a wipe the log may end below the previous position.
     begin = min(last.before, position.id)
     end = _read_again(instance, event_log, store, plan, (begin, position.id), now, log)
