@@ -125,7 +125,7 @@ def test_the_lease_is_renewed_while_a_host_takes_in_what_was_reported(
 
         return done
 
-    monkeypatch.setattr(owed_reports, "_write", slowly(owed_reports._write))
+    monkeypatch.setattr(owed_reports, "_write_together", slowly(owed_reports._write_together))
     monkeypatch.setattr(intake, "translate", slowly(intake.translate))
     monkeypatch.setattr(intake, "PAGE_ROWS", 1)
     monkeypatch.setattr(EventLog, "after", partialmethod(EventLog.after, limit=1))
