@@ -3,11 +3,11 @@
 The distribution's command begins here, since `tidegate --version` needs none of what the other commands load.
 """
 
-import atexit
 import gc
 import platform
 import sys
 
+from tidegate.processes.loading import collect_seldom
 from tidegate.release import release
 
 ASKED = (["--version"], ["version"])
@@ -18,7 +18,7 @@ GARBAGE_AT = 400_000
 command loads, which makes no garbage."""
 
 STAYING = {"dev", "host", "serve"}
-"""Commands that run for days: what they make of garbage is looked for as ever."""
+"""Commands that run for days, and make garbage."""
 
 
 def main() -> None:
@@ -27,10 +27,9 @@ def main() -> None:
         # Without typer, whose import takes longer than all of this.
         version()
         return
+    collect_seldom()
     if STAYING.isdisjoint(sys.argv):
         gc.set_threshold(GARBAGE_AT)
-    # A process that ends looks through all its objects three times, for a fifth of the time of a command.
-    atexit.register(gc.freeze)
     from tidegate.cli.main import main as run_command
 
     run_command()

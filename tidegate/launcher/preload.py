@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tidegate.dagster_defs.internals.instance import InstanceRef
 from tidegate.dagster_defs.internals.late_modules import IMPORTED_BY_RUNS
+from tidegate.domain.value import without_collection
 from tidegate.launcher.place import Place
 from tidegate.spark_jobs.errors import SparkMissing, needs_spark
 
@@ -95,13 +96,14 @@ USED_WITH_SPARK = (
 
 def preload(place: Place) -> None:
     """Load what every run of a place needs."""
-    for name in (*USED_BY_RUNS, *place.config.preload):
-        importlib.import_module(name)
-    with suppress(SparkMissing), needs_spark():
-        for name in USED_WITH_SPARK:
+    with without_collection():
+        for name in (*USED_BY_RUNS, *place.config.preload):
             importlib.import_module(name)
-    if place.module.startswith("tidegate."):
-        importlib.import_module(place.module)
+        with suppress(SparkMissing), needs_spark():
+            for name in USED_WITH_SPARK:
+                importlib.import_module(name)
+        if place.module.startswith("tidegate."):
+            importlib.import_module(place.module)
     gc.collect()
     # What is loaded is never garbage; a collection in a run would copy its pages.
     gc.freeze()

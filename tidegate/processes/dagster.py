@@ -31,6 +31,9 @@ from tidegate.processes.reaper import STARTED_BY, Reaper
 from tidegate.processes.site import ManagedProcess, ProcessFailed, Site
 from tidegate.spark_jobs.commit.process import new_owner
 
+MODULE = (sys.executable, "-m", "tidegate.processes.loading")
+"""What runs a module."""
+
 
 class DagsterProcesses:
     """The processes of a site; leaving the context stops them all, and so does the end of this process."""
@@ -59,9 +62,9 @@ class DagsterProcesses:
             ProcessFailed: the process ended or cannot load the definitions.
         """
         site = self.site
-        command = ["-m", "dagster", "code-server", "start", "-h", HOST, "-p", str(site.code_port)]
+        command = ["dagster", "code-server", "start", "-h", HOST, "-p", str(site.code_port)]
         where = ["-m", site.module, "-d", str(site.project), "--location-name", site.location_name]
-        process = self._start("code-server", [sys.executable, *command, *where])
+        process = self._start("code-server", [*MODULE, *command, *where])
         process.wait_until(lambda: self._code_loaded(process))
         return process
 
@@ -96,17 +99,16 @@ class DagsterProcesses:
         """Start the daemon without waiting for its first tick."""
         from tidegate.dagster_defs.internals import daemon
 
-        command = ["-m", daemon.MODULE, "run", "-w", str(self.site.workspace)]
-        return self._start("daemon", [sys.executable, *command])
+        return self._start("daemon", [*MODULE, daemon.MODULE, "run", "-w", str(self.site.workspace)])
 
     def start_host(self) -> ManagedProcess:
         """Start the host, which drives the engine and creates runs, without waiting for its first loop."""
-        return self._start("host", [sys.executable, "-m", "tidegate.cli.main", "host"])
+        return self._start("host", [*MODULE, "tidegate.cli.main", "host"])
 
     def start_server(self, port: int) -> ManagedProcess:
         """Start `tidegate serve` beside the host, without waiting for its first answer."""
-        command = ["-m", "tidegate.cli.main", "serve", "--no-host", "--host", HOST, "--port", str(port)]
-        return self._start("server", [sys.executable, *command])
+        command = ["tidegate.cli.main", "serve", "--no-host", "--host", HOST, "--port", str(port)]
+        return self._start("server", [*MODULE, *command])
 
     def start_webserver(self) -> ManagedProcess:
         """Start the webserver and wait until it answers.
@@ -116,8 +118,8 @@ class DagsterProcesses:
         """
         from tidegate.processes.graphql import answers
 
-        command = ["-m", "dagster_webserver", "-h", HOST, "-p", str(self.site.web_port)]
-        process = self._start("webserver", [sys.executable, *command, "-w", str(self.site.workspace)])
+        command = ["dagster_webserver", "-h", HOST, "-p", str(self.site.web_port)]
+        process = self._start("webserver", [*MODULE, *command, "-w", str(self.site.workspace)])
         process.wait_until(lambda: answers(self.site.url))
         return process
 

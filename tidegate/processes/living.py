@@ -137,7 +137,7 @@ def to_end(found: Sequence[Living]) -> str:
 
 def part_of(arguments: Sequence[str]) -> str:
     """Return what a process is by its command; "" for one that is none of ours or of Dagster's."""
-    for at, argument in enumerate(arguments[:3]):
+    for at, argument in enumerate(arguments[:4]):
         name = arguments[at + 1] if argument == "-m" and at + 1 < len(arguments) else Path(argument).name
         if name in PARTS:
             return PARTS[name]

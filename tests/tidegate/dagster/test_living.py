@@ -170,6 +170,8 @@ def test_a_second_set_is_a_finding_with_its_remedy() -> None:
         ("python -m dagster._daemon run -w x", "daemon"),
         ("python /bin/dagster-daemon run", "daemon"),
         ("python -m dagster code-server start -p 1", "code server"),
+        ("python -m tidegate.processes.loading dagster code-server start -p 1", "code server"),
+        ("python -m tidegate.processes.loading tidegate.cli.main serve --no-host", "server"),
         ("python -m dagster api grpc", ""),
         ("python -m dagster_webserver -p 1", "webserver"),
         ("python /bin/tidegate --project x serve", "server"),
