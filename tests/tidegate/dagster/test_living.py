@@ -15,8 +15,10 @@ from tests.tidegate.project import Project
 from tidegate.cli.operate.health.findings import Health
 from tidegate.cli.operate.health.found import second_set
 from tidegate.processes.alive import DagsterState
+from tidegate.processes.dagster import MODULE
 from tidegate.processes.interrupts import ending_signals
 from tidegate.processes.living import DAEMON, Living, beside, living_at, part_of, to_end
+from tidegate.processes.loading import SELDOM
 from tidegate.processes.reaper import STARTED_BY
 from tidegate.project.settings.settings import load_settings
 from tidegate.spark_jobs.commit.process import new_owner, this_process
@@ -194,3 +196,12 @@ def test_a_terminal_that_closes_ends_what_was_not_started_with_nohup() -> None:
         assert ending_signals() == (signal.SIGTERM, signal.SIGINT)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_a_module_runs_as_from_python_with_a_collector_that_looks_seldom() -> None:
+    show = "import gc, sys; print(gc.get_threshold(), sys.argv[1:3])"
+    command = [*MODULE, "timeit", "-n1", "-r1", show]
+
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert printed.startswith(f"{SELDOM} ['-n1', '-r1']")
