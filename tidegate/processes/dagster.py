@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 
+from tidegate.processes import loading
 from tidegate.processes.code_servers import (
     HOST,
     Served,
@@ -31,7 +32,7 @@ from tidegate.processes.reaper import STARTED_BY, Reaper
 from tidegate.processes.site import ManagedProcess, ProcessFailed, Site
 from tidegate.spark_jobs.commit.process import new_owner
 
-MODULE = (sys.executable, "-m", "tidegate.processes.loading")
+MODULE = (sys.executable, "-m", loading.__name__)
 """What runs a module."""
 
 
