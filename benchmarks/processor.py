@@ -8,13 +8,18 @@ from pathlib import Path
 TURNS = 3_000_000
 
 
-def seconds_of(processes: Collection[int]) -> float:
-    """Return the processor time of processes and of their living descendants."""
+def seconds_of(processes: Collection[int], *, ended: bool = False) -> float:
+    """Return the processor time of processes and of their living descendants.
+
+    Args:
+        ended: also that of children which have ended, such as each `chmod` that a JVM has started.
+    """
     fields = {pid: found for pid in _all() if (found := _fields(pid)) is not None}
     family = set(processes)
     while more := {pid for pid, each in fields.items() if int(each[1]) in family} - family:
         family |= more
-    ticks = sum(int(fields[pid][11]) + int(fields[pid][12]) for pid in family & fields.keys())
+    last = 15 if ended else 13
+    ticks = sum(int(ticks) for pid in family & fields.keys() for ticks in fields[pid][11:last])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

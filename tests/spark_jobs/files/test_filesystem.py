@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles
-from tidegate.spark_jobs.parquet.folders.publish_folder import write_marker
+from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, write_marker
 from tidegate.spark_jobs.parquet.version_log import TableVersion, head, put_version
 
 
@@ -56,3 +56,28 @@ def test_staging_that_is_removed_while_it_is_sealed_is_missing_and_not_sealed_tw
 def test_a_version_that_a_prune_sweeps_away_is_tried_again_with_another_number(tmp_path: Path) -> None:
     assert not put_version(LocalFiles(), str(tmp_path), TableVersion(number=1, commit="c1"))
     assert head(LocalFiles(), str(tmp_path)).number == 0
+
+
+def test_a_marker_is_put_after_what_it_lists_is_durable_and_nothing_is_flushed_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, done = tmp_path / "staged", list[str]()
+    fsync, link = os.fsync, os.link
+
+    def flushing(descriptor: int) -> None:
+        done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        fsync(descriptor)
+
+    def linking(source: Path, target: Path) -> None:
+        done.append("put")
+        link(source, target)
+
+    folder.mkdir()
+    (folder / "part-0.parquet").write_bytes(b"rows")
+    monkeypatch.setattr(os, "fsync", flushing)
+    monkeypatch.setattr(os, "link", linking)
+
+    write_marker(LocalFiles(), str(folder), commit="c1", token=1)
+
+    hidden = next(name for name in done if name.startswith(f".{MARKER}."))
+    assert done == ["part-0.parquet", "staged", hidden, "put", "staged"]

@@ -98,9 +98,10 @@ def write_marker(files: FileSystem, folder: str, *, commit: str, token: int) -> 
         FileExistsError: the folder has a marker already.
     """
     marker = FolderMarker(commit=commit, token=token, files=data_files(files, folder))
+    # Before the marker, which is durable once it is put, and says that all the others are.
+    files.sync(folder)
     if not files.put_if_absent(f"{folder}/{MARKER}", msgspec.json.encode(marker, order="sorted")):
         raise FileExistsError(f"{folder} already has a {MARKER}")
-    files.sync(folder)
     return marker
 
 
