@@ -3,7 +3,8 @@
 Eight thousand rows of eight columns are read from Parquet by two tasks and appended to 1, 8, 100, 400 and
 1,000 partitions: by Spark's own writer, and by Tidegate with all steps of a run. The two alternate in one
 session, so that other load affects both. The aim is for the median of the ratios of their rounds, in seconds
-of the processor, with those of processes that Hadoop starts; beside it are the ratio by the clock and the data files of a publish.
+of the processor, with those of each `chmod` that Hadoop starts; beside it are the ratio by the clock and the
+data files of a publish.
 """
 
 import os

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.publishing import FORMATS, Publisher
@@ -109,3 +110,18 @@ def test_the_first_few_files_of_a_jvm_are_not_worth_the_class(spark: SparkSessio
     assert not system.is_ready(spark, 0)
     assert system.is_ready(spark, 1)
     assert system.is_ready(spark, 0)
+
+
+class Gone:
+    """A field of an object in a JVM that has ended."""
+
+    def set(self, *_: object) -> None:
+        raise Py4JNetworkError
+
+
+def test_a_jvm_that_ends_in_a_block_is_reported_by_what_the_block_does() -> None:
+    system = _LocalFileSystem()
+    system._parts = (None, Gone(), None, None)
+
+    with failing(), system.used():
+        raise KeyError

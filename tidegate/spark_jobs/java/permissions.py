@@ -99,14 +99,14 @@ class _LocalFileSystem:
             with self._lock:
                 self._blocks -= 1
                 if not self._blocks:
-                    # The JVM may have ended in the block, which says so by itself.
-                    with suppress(Py4JError, OSError):
-                        self._switch(ours=False)
+                    self._switch(ours=False)
 
     def _switch(self, *, ours: bool) -> None:
         assert self._parts is not None
         system, field, hadoops, made = self._parts
-        field.set(system, made if ours else hadoops)
+        # The JVM may have ended, which what the block does says in its own way.
+        with suppress(Py4JError, OSError):
+            field.set(system, made if ours else hadoops)
 
 
 _of_jvm: WeakKeyDictionary[Any, _LocalFileSystem] = WeakKeyDictionary()
