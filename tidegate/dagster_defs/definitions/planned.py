@@ -29,6 +29,7 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.definitions.job_snapshot import JobTexts
+from tidegate.dagster_defs.definitions.left_out import LeftOut
 from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
 from tidegate.dagster_defs.definitions.snapshot import (
     CHECKS,
@@ -231,13 +232,15 @@ class PlannedRepository(RepositoryData):
         Raises:
             Unlike: it cannot be made from the plan.
         """
-        parts, encode = Parts(self._text, self._making.shown), msgspec.json.encode
-        nodes = sorted((path, encode(node)) for path, node in parts.nodes())
+        encode = msgspec.json.encode
+        left_out = LeftOut(self._text)
+        parts, short = Parts(left_out.example, self._making.shown), left_out.short
+        nodes = sorted((path, encode(short(NODES, node))) for path, node in parts.nodes())
         checks = sorted((path, name, encode(check)) for path, name, check in parts.checks())
         others = [each for each in self._text[CRONS] if each["name"] not in self._crons.names]
         crons = sorted(
             [(each["name"], encode(each)) for each in others]
-            + [(name, encode(parts.cron(name))) for name in self._crons.names]
+            + [(name, encode(short(CRONS, parts.cron(name)))) for name in self._crons.names]
         )
         lists = {NODES: nodes, CHECKS: checks, CRONS: crons}
         refs = [

@@ -215,13 +215,13 @@ class Parts:
 
     @cached_property
     def _made(self) -> Packed:
-        return first(node for node in self._nodes.values() if node["job_names"])
+        return first(node for node in self._nodes.values() if node.get("job_names"))
 
     @cached_property
     def _external(self) -> Packed:
         foreign = {tuple(key.path) for key in self.elsewhere}
         nodes = self._nodes.items()
-        return first(node for path, node in nodes if not node["job_names"] and path not in foreign)
+        return first(node for path, node in nodes if not node.get("job_names") and path not in foreign)
 
     @cached_property
     def _foreign(self) -> Packed:
@@ -230,7 +230,7 @@ class Parts:
 
     @cached_property
     def _edge(self) -> Packed:
-        return first(edge for node in self._nodes.values() for edge in node["dependencies"])
+        return first(edge for node in self._nodes.values() for edge in node.get("dependencies", []))
 
 
 def first(found: Iterable[Packed]) -> Packed:
