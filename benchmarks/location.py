@@ -30,7 +30,7 @@ from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
 SIZES = (100, 1_000, 10_000)
-AIM_SECONDS = 8.0
+AIM_SECONDS = 5.0
 """At the largest size."""
 
 JOB = '"pipeline_snapshot": '
