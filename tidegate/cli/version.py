@@ -7,7 +7,7 @@ import gc
 import platform
 import sys
 
-from tidegate.processes.loading import collect_seldom
+from tidegate.project.loading import collect_seldom
 from tidegate.release import release
 
 ASKED = (["--version"], ["version"])

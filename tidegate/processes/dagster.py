@@ -13,12 +13,10 @@ A project has a code server of its own beside those of others, or is part of one
 
 import atexit
 import signal
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 
-from tidegate.processes import loading
 from tidegate.processes.code_servers import (
     HOST,
     Served,
@@ -30,10 +28,8 @@ from tidegate.processes.code_servers import (
 )
 from tidegate.processes.reaper import STARTED_BY, Reaper
 from tidegate.processes.site import ManagedProcess, ProcessFailed, Site
+from tidegate.project.loading import RUN_MODULE
 from tidegate.spark_jobs.commit.process import new_owner
-
-MODULE = (sys.executable, "-m", loading.__name__)
-"""What runs a module."""
 
 
 class DagsterProcesses:
@@ -65,7 +61,7 @@ class DagsterProcesses:
         site = self.site
         command = ["dagster", "code-server", "start", "-h", HOST, "-p", str(site.code_port)]
         where = ["-m", site.module, "-d", str(site.project), "--location-name", site.location_name]
-        process = self._start("code-server", [*MODULE, *command, *where])
+        process = self._start("code-server", [*RUN_MODULE, *command, *where])
         process.wait_until(lambda: self._code_loaded(process))
         return process
 
@@ -100,16 +96,16 @@ class DagsterProcesses:
         """Start the daemon without waiting for its first tick."""
         from tidegate.dagster_defs.internals import daemon
 
-        return self._start("daemon", [*MODULE, daemon.MODULE, "run", "-w", str(self.site.workspace)])
+        return self._start("daemon", [*RUN_MODULE, daemon.MODULE, "run", "-w", str(self.site.workspace)])
 
     def start_host(self) -> ManagedProcess:
         """Start the host, which drives the engine and creates runs, without waiting for its first loop."""
-        return self._start("host", [*MODULE, "tidegate.cli.main", "host"])
+        return self._start("host", [*RUN_MODULE, "tidegate.cli.main", "host"])
 
     def start_server(self, port: int) -> ManagedProcess:
         """Start `tidegate serve` beside the host, without waiting for its first answer."""
         command = ["tidegate.cli.main", "serve", "--no-host", "--host", HOST, "--port", str(port)]
-        return self._start("server", [*MODULE, *command])
+        return self._start("server", [*RUN_MODULE, *command])
 
     def start_webserver(self) -> ManagedProcess:
         """Start the webserver and wait until it answers.
@@ -120,7 +116,7 @@ class DagsterProcesses:
         from tidegate.processes.graphql import answers
 
         command = ["dagster_webserver", "-h", HOST, "-p", str(self.site.web_port)]
-        process = self._start("webserver", [*MODULE, *command, "-w", str(self.site.workspace)])
+        process = self._start("webserver", [*RUN_MODULE, *command, "-w", str(self.site.workspace)])
         process.wait_until(lambda: answers(self.site.url))
         return process
 

@@ -9,7 +9,6 @@ the runs may have what this one lacks.
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic, merged
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
+from tidegate.project.loading import RUN_MODULE
 
 IMPORT_SECONDS = 120
 """How long all imports together may take: a large project imports Spark, pandas and its own packages."""
@@ -109,7 +109,7 @@ def _probe(wanted: list[tuple[str, str]], project: Path) -> list[dict[str, str] 
         answer = Path(folder) / "faults.json"
         try:
             child = subprocess.run(
-                [sys.executable, "-m", "tidegate.project.import_probe", str(answer)],
+                [*RUN_MODULE, "tidegate.project.import_probe", str(answer)],
                 input=json.dumps(wanted),
                 cwd=project,
                 env=import_environment(project),

@@ -10,7 +10,6 @@ is a note, and an error only with `--require-locations`.
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -28,6 +27,7 @@ from tidegate.dagster_defs.compare.question import NO_LOCATION, Answer, Answers,
 from tidegate.domain.wording import plural
 from tidegate.project.environment import LOCATION_NAME, MODULE
 from tidegate.project.imports import import_environment, lines_of
+from tidegate.project.loading import RUN_MODULE
 
 LOCATION_SECONDS = 120.0
 """How long all locations together may take to load: a large project imports what its assets need."""
@@ -114,7 +114,7 @@ def _run_child(request: Request, project: Path, answers: Path, log: Path) -> str
     seconds = request.seconds + ANSWER_SECONDS
     with log.open("wb") as output:
         child = subprocess.Popen(
-            [sys.executable, "-m", "tidegate.dagster_defs.compare.answers", str(answers)],
+            [*RUN_MODULE, "tidegate.dagster_defs.compare.answers", str(answers)],
             cwd=project,
             env={**import_environment(project), "TMPDIR": str(answers.parent)},
             stdin=subprocess.PIPE,

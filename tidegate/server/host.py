@@ -26,6 +26,7 @@ from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, 
 from tidegate.processes.interrupts import end_on_signals
 from tidegate.processes.lock import address_in_use
 from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
+from tidegate.project.loading import RUN_MODULE
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.store.engine_reader import revisions_of_apps
 from tidegate.scheduler.store.open import open_store
@@ -86,7 +87,7 @@ class HostProcess:
             PROJECT_VARIABLE: str(settings.project),
             ENVIRONMENT_VARIABLE: settings.environment,
         }
-        command = [sys.executable, "-m", "tidegate.server.host", str(os.getpid())]
+        command = [*RUN_MODULE, "tidegate.server.host", str(os.getpid())]
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL) as process:
             while process.poll() is None and not self._stop.wait(PARENT_SECONDS):
                 pass

@@ -15,11 +15,10 @@ from tests.tidegate.project import Project
 from tidegate.cli.operate.health.findings import Health
 from tidegate.cli.operate.health.found import second_set
 from tidegate.processes.alive import DagsterState
-from tidegate.processes.dagster import MODULE
 from tidegate.processes.interrupts import ending_signals
 from tidegate.processes.living import DAEMON, Living, beside, living_at, part_of, to_end
-from tidegate.processes.loading import SELDOM
 from tidegate.processes.reaper import STARTED_BY
+from tidegate.project.loading import RUN_MODULE, SELDOM
 from tidegate.project.settings.settings import load_settings
 from tidegate.spark_jobs.commit.process import new_owner, this_process
 
@@ -172,13 +171,13 @@ def test_a_second_set_is_a_finding_with_its_remedy() -> None:
         ("python -m dagster._daemon run -w x", "daemon"),
         ("python /bin/dagster-daemon run", "daemon"),
         ("python -m dagster code-server start -p 1", "code server"),
-        ("python -m tidegate.processes.loading dagster code-server start -p 1", "code server"),
-        ("python -m tidegate.processes.loading tidegate.cli.main serve --no-host", "server"),
+        ("python -m tidegate.project.loading dagster code-server start -p 1", "code server"),
+        ("python -m tidegate.project.loading tidegate.cli.main serve --no-host", "server"),
         ("python -m dagster api grpc", ""),
         ("python -m dagster_webserver -p 1", "webserver"),
         ("python /bin/tidegate --project x serve", "server"),
         ("python -m tidegate.cli.main host", "host"),
-        ("python -m tidegate.server.host 12", "host"),
+        ("python -m tidegate.project.loading tidegate.server.host 12", "host"),
         ("vi dagster.yaml", ""),
         ("bash", ""),
     ],
@@ -200,7 +199,7 @@ def test_a_terminal_that_closes_ends_what_was_not_started_with_nohup() -> None:
 
 def test_a_module_runs_as_from_python_with_a_collector_that_looks_seldom() -> None:
     show = "import gc, sys; print(gc.get_threshold(), sys.argv[1:3])"
-    command = [*MODULE, "timeit", "-n1", "-r1", show]
+    command = [*RUN_MODULE, "timeit", "-n1", "-r1", show]
 
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 

@@ -1,4 +1,4 @@
-"""How a process of Dagster loads: `python -m tidegate.processes.loading MODULE …`, as `python -m MODULE …`.
+"""How a process of Dagster loads: `python -m tidegate.project.loading MODULE …`, as `python -m MODULE …`.
 
 Python's garbage collector looks whenever 700 objects are new, and Dagster makes a million while it loads. It
 looks a second time at all of them when the process ends. That was 40 % of what starting and ending cost.
@@ -10,6 +10,9 @@ import sys
 
 SELDOM = (50_000, 20, 20)
 """How many new objects make the collector look, and how many looks make it look at older ones."""
+
+RUN_MODULE = (sys.executable, "-m", "tidegate.project.loading")
+"""What runs a module: its name and its arguments follow."""
 
 
 def collect_seldom() -> None:
