@@ -1,10 +1,11 @@
 """The databases that tests work on: one PostgreSQL server for each worker, and new stores of every kind."""
 
 import shutil
+import subprocess
 import tempfile
 import uuid
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,9 @@ def own_postgres_server() -> Iterator[Any]:
     """A PostgreSQL server of the test's own, which `control` may stop and start."""
     with _running_server() as server:
         yield server
+        # The library ends the process that it has started, and lets one that `control` has started live on.
+        with suppress(subprocess.SubprocessError):
+            control(server, "stop")
 
 
 def control(server: Any, command: str) -> None:
