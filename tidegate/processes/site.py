@@ -15,7 +15,7 @@ from time import monotonic
 
 from tidegate.processes.code_servers import HOST, READY_SECONDS, Served, free_port
 from tidegate.processes.interrupts import heeding_interrupts
-from tidegate.project.environment import LOCATION_NAME, MODULE
+from tidegate.project.environment import LARGE_MESSAGES, LOCATION_NAME, MODULE
 
 CHECKOUT = Path(__file__).parents[2]
 """The folder of the package: a checkout, or site-packages, which is in every process's path."""
@@ -89,6 +89,7 @@ class Site:
         parts = (str(self.project), checkout, os.environ.get("PYTHONPATH", ""))
         path = os.pathsep.join(part for part in parts if part)
         return {
+            **LARGE_MESSAGES,
             **os.environ,
             "DAGSTER_HOME": str(self.home),
             "PYTHONPATH": path,

@@ -14,6 +14,12 @@ ENVIRONMENT_VARIABLE = "TIDEGATE_ENV"
 STORE_VARIABLE = "TIDEGATE_STORE_URL"
 STARTED_BY = "TIDEGATE_STARTED_BY"
 
+LARGE_MESSAGES = {
+    "DAGSTER_GRPC_MAX_SEND_BYTES": "1000000000",
+    "DAGSTER_GRPC_MAX_RX_BYTES": "1000000000",
+}
+"""The limits of Dagster's messages: the snapshot of a code location is one."""
+
 READ: dict[str, str] = {
     PROJECT_VARIABLE: "The project's folder, or its `tidegate.toml`, for every command and for Dagster's "
     "processes. The option `--project` overrides it. Default: the working folder, or the nearest folder "
@@ -37,5 +43,10 @@ SET: dict[str, str] = {
     "PYTHONPATH": "The project's folder is put in front of it for those processes, so that programs and "
     "sources import.",
     STARTED_BY: "The process that has started them, with which they end.",
+    **dict.fromkeys(
+        LARGE_MESSAGES,
+        "What Dagster's processes send and take at most: 1 GB unless you set it, and 100 MB where you "
+        "start them without Tidegate, which is enough for some 40,000 programs.",
+    ),
 }
 """Variables that Tidegate sets for the processes that it starts."""

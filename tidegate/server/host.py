@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from tidegate.processes.home import HOME_VARIABLE, WORKSPACE_NAME, home_in_use, prepare_home
 from tidegate.processes.interrupts import end_on_signals
 from tidegate.processes.lock import address_in_use
-from tidegate.project.environment import ENVIRONMENT_VARIABLE, PROJECT_VARIABLE
+from tidegate.project.environment import ENVIRONMENT_VARIABLE, LARGE_MESSAGES, PROJECT_VARIABLE
 from tidegate.project.loading import RUN_MODULE
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.store.engine_reader import revisions_of_apps
@@ -83,6 +83,7 @@ class HostProcess:
         """Run one process, and return its exit code."""
         settings = self._settings
         environment = {
+            **LARGE_MESSAGES,
             **os.environ,
             PROJECT_VARIABLE: str(settings.project),
             ENVIRONMENT_VARIABLE: settings.environment,

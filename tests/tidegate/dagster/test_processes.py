@@ -98,6 +98,18 @@ def test_leaving_the_context_ends_all_and_tells_who_died(site: Site) -> None:
     assert not living.alive
 
 
+def test_it_takes_the_snapshot_of_a_large_location_unless_the_limit_is_set(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DAGSTER_GRPC_MAX_RX_BYTES", "7")
+    monkeypatch.delenv("DAGSTER_GRPC_MAX_SEND_BYTES", raising=False)
+
+    environment = site.process_environment()
+
+    assert environment["DAGSTER_GRPC_MAX_RX_BYTES"] == "7"
+    assert environment["DAGSTER_GRPC_MAX_SEND_BYTES"] == "1000000000"
+
+
 def test_its_environment_finds_our_packages_and_the_projects(site: Site) -> None:
     path = site.process_environment()["PYTHONPATH"].split(os.pathsep)
 

@@ -1,5 +1,6 @@
 """`tidegate host`: the process that drives the engine and creates runs, at its own pace."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -62,9 +63,11 @@ def _run(settings: "Settings", home: Path, target: "WorkspaceLoadTarget") -> Non
     from tidegate.dagster_defs.host.instance import host_instance
     from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
     from tidegate.processes.interrupts import end_on_signals
+    from tidegate.project.environment import LARGE_MESSAGES
     from tidegate.project.location import location_of
     from tidegate.spark_jobs.commit.process import this_process
 
+    os.environ |= {name: each for name, each in LARGE_MESSAGES.items() if name not in os.environ}
     stop = Event()
     end_on_signals(stop.set)
     with (
