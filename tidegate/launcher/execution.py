@@ -29,8 +29,8 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.coordinator.coordinator import LaunchingCoordinator
+from tidegate.dagster_defs.coordinator.instance import keep_answers, keep_connections
 from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
-from tidegate.dagster_defs.host.instance import keep_answers, keep_connections
 from tidegate.dagster_defs.internals.execution import (
     EngineEventData,
     capture_interrupts,

@@ -118,8 +118,8 @@ class ServersHost:
                 self._stop.wait(AGAIN_SECONDS)
 
     def _once(self) -> None:
+        from tidegate.dagster_defs.coordinator.instance import host_instance
         from tidegate.dagster_defs.host.host import Host
-        from tidegate.dagster_defs.host.instance import host_instance
         from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
         from tidegate.project.location import location_of
         from tidegate.spark_jobs.commit.process import this_process

@@ -19,9 +19,9 @@ from tests.dagster_defs.host.world import HostWorld, Killed, loaded_here
 from tests.dagster_defs.live.live import Live
 from tests.effort import every
 from tests.tally import reach
+from tidegate.dagster_defs.coordinator.instance import keep_answers
 from tidegate.dagster_defs.coordinator.run_rows import RunRows, writes_together
 from tidegate.dagster_defs.existing.new_run import run_id_of
-from tidegate.dagster_defs.host.instance import keep_answers
 from tidegate.dagster_defs.host.runs import Runs
 
 pytestmark = pytest.mark.dagster

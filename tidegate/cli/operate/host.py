@@ -59,8 +59,8 @@ def _target(settings: "Settings", home: Path, wanted: Path | None) -> "Workspace
 
 
 def _run(settings: "Settings", home: Path, target: "WorkspaceLoadTarget") -> None:
+    from tidegate.dagster_defs.coordinator.instance import host_instance
     from tidegate.dagster_defs.host.host import Host
-    from tidegate.dagster_defs.host.instance import host_instance
     from tidegate.dagster_defs.internals.workspace import WorkspaceProcessContext
     from tidegate.processes.interrupts import end_on_signals
     from tidegate.project.environment import LARGE_MESSAGES

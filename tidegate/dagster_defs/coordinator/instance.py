@@ -1,4 +1,4 @@
-"""The Dagster instance of the host: it keeps connections, and does not ask the same at each run.
+"""Dagster's instance in the host, the daemon and runs: it keeps connections, and does not ask the same again.
 
 At each run Dagster reads which columns its tables have and whether a snapshot is stored; on PostgreSQL it
 opens a connection for each statement. A migration only adds columns, and only a wipe removes a snapshot, so
