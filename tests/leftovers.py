@@ -43,7 +43,12 @@ def _marked() -> dict[int, str]:
     """The living processes with our mark, by id; without this one, and without zombies."""
     found = having(VARIABLE, os.environ[VARIABLE])
     return {
-        pid: command.replace(b"\0", b" ").decode(errors="replace").strip()[:200]
+        pid: _ends_of(command.replace(b"\0", b" ").decode(errors="replace").strip())
         for pid, command in found.items()
         if pid != os.getpid()
     }
+
+
+def _ends_of(command: str) -> str:
+    """The begin and the end of a command: that of a JVM says at its end whose it is."""
+    return command if len(command) <= 400 else f"{command[:100]} … {command[-300:]}"

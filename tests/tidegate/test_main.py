@@ -14,6 +14,7 @@ from tidegate.cli.commands import COMMANDS, GROUPS
 from tidegate.cli.main import application
 from tidegate.domain.error import UserError
 from tidegate.domain.size import SizeError
+from tidegate.project.loading import SELDOM
 from tidegate.project.settings.settings import SettingsError
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.error import StoreError
@@ -45,14 +46,14 @@ def test_every_command_of_the_table_loads(name: str) -> None:
     assert f"tidegate {name}" in " ".join(shown.output.split()) or f" {name} " in shown.output
 
 
-@pytest.mark.parametrize(("command", "usual"), [("lint", False), ("host", True)])
-def test_a_command_that_ends_does_not_look_through_all_its_objects(command: str, usual: bool) -> None:
+@pytest.mark.parametrize(("command", "stays"), [("lint", False), ("host", True)])
+def test_a_command_that_ends_does_not_look_through_all_its_objects(command: str, stays: bool) -> None:
     program = (
-        "import atexit, gc; usual = gc.get_threshold()\n"
-        "atexit.register(lambda: print(gc.get_freeze_count() > 0, gc.get_threshold() == usual))\n"
+        "import atexit, gc\n"
+        f"atexit.register(lambda: print(gc.get_freeze_count() > 0, gc.get_threshold() == {SELDOM}))\n"
         "from tidegate.cli.version import main; main()"
     )
-    assert run(command, "--help", program=program).stdout.endswith(f"\nTrue {usual}\n")
+    assert run(command, "--help", program=program).stdout.endswith(f"\nTrue {stays}\n")
 
 
 def test_help_lists_every_command_and_imports_none() -> None:

@@ -45,6 +45,7 @@ from tidegate.dagster_defs.deployed.asset_plan import AssetPlan, ProgramAssets
 from tidegate.dagster_defs.deployed.names import ALL_ASSETS_JOB, asset_key
 from tidegate.dagster_defs.internals.snapshots import JobDataSnap, RepositorySnap
 from tidegate.domain.model import Dataset
+from tidegate.domain.part_name import Ref
 
 SAMPLES_MAX = 64
 """Programs and datasets of different shapes that are made as Dagster makes them, to compare."""
@@ -266,7 +267,7 @@ class PlannedRepository(RepositoryData):
 
     def _of_programs(self, refs: tuple[str, ...]) -> RepositoryDefinition:
         plan = self._making.shown.plan
-        programs = (plan.programs[app, name] for app, name in (ref.split("/", 1) for ref in refs))
+        programs = (plan.programs[Ref.of(ref)] for ref in refs)
         # By an external asset Dagster's default IO manager is another one, in every job of the location.
         beside = itertools.islice(plan.external(), 1)
         found = self._making.assets(part_of(programs, beside)).get_repository_def()
