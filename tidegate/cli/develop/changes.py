@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 
 CHECK_MILLISECONDS = 1000
 """Interval of the check that the processes are alive, while no file changes."""
@@ -11,12 +12,26 @@ CHECK_MILLISECONDS = 1000
 def changes(folder: Path, queries: Callable[[], tuple[Path, ...]] = tuple) -> Iterator[bool]:
     """Yield True for each change of YAML files below a folder, and of the files of rows that they name.
 
-    Yields False every second without a change. Rows and queries may be elsewhere in the project, so they are
-    looked at.
+    Yields False every second without a change, or without the folder, which may come or come back. Rows and
+    queries may be elsewhere in the project, so they are looked at.
 
     Args:
         queries: returns the files of the queries that are deployed.
     """
+    is_new = False
+    while True:
+        if folder.exists():
+            if is_new:
+                yield True
+            yield from _changes_below(folder, queries)
+        else:
+            sleep(CHECK_MILLISECONDS / 1000)
+            yield False
+        is_new = True
+
+
+def _changes_below(folder: Path, queries: Callable[[], tuple[Path, ...]]) -> Iterator[bool]:
+    """Yield the same as long as the folder is there."""
     from watchfiles import watch
 
     from tidegate.project.yaml_files import SUFFIXES
@@ -33,6 +48,10 @@ def changes(folder: Path, queries: Callable[[], tuple[Path, ...]] = tuple) -> It
             # With the queries of the deployment that followed; what was saved meanwhile is a change.
             rows = (*rows, *(file for file in queries() if file not in now))
         seen = {**_stamps(rows), **now}
+        if not folder.exists():
+            if not changed:
+                yield True
+            return
 
 
 def _rows(folder: Path) -> tuple[Path, ...]:

@@ -1,7 +1,9 @@
 """`tidegate dev`: a mistake in the YAML changes nothing, and nothing to run is reported at once."""
 
+import shutil
 import socket
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -51,6 +53,20 @@ def test_a_query_that_is_saved_is_a_change(project: Project) -> None:
     query.write_text("SELECT 2 AS n")
     assert next(seen)
     assert not next(seen)
+
+
+def test_a_folder_that_is_missing_may_come_and_come_back(tmp_path: Path) -> None:
+    folder = tmp_path / "schedules"
+    seen = changes(folder)
+    assert not next(seen)
+    for _ in range(2):
+        folder.mkdir()
+        (folder / "a.yaml").write_text("app: a\n")
+        assert next(seen)
+        assert not next(seen)
+        shutil.rmtree(folder)
+        assert next(seen)
+        assert not next(seen)
 
 
 def test_a_mistake_leaves_what_was_deployed(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
