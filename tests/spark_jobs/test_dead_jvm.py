@@ -6,10 +6,11 @@ In a process of its own, so that the session of the other tests is left alone.
 import os
 import signal
 import threading
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from pyspark import SparkContext
+from pyspark import SparkContext, java_gateway
 
 from tests.crashes.processes import in_child
 from tests.doubles.commit_store import MemoryCommitStepStore
@@ -138,6 +139,27 @@ def killed_while_it_starts() -> None:
     assert jvm.was_lost(raised.value), raised.value
     assert session(SETTINGS).range(3).count() == 3
     assert pid() not in DEATHS
+
+
+def test_a_jvm_whose_start_is_interrupted_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = java_gateway
+    started, popen = list[Any](), module.Popen
+
+    def noted(*given: Any, **named: Any) -> Any:
+        started.append(popen(*given, **named))
+        return started[-1]
+
+    def interrupted(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(java_gateway, "Popen", noted)
+    monkeypatch.setattr(java_gateway, "time", SimpleNamespace(sleep=interrupted))
+
+    with pytest.raises(KeyboardInterrupt), jvm.starting():
+        java_gateway.launch_gateway()
+
+    assert [each.wait(30) for each in started] == [-signal.SIGKILL]
+    assert module.Popen is noted
 
 
 def test_a_jvm_that_dies_or_hangs_is_replaced_and_blocks_nothing() -> None:

@@ -19,7 +19,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -197,6 +197,35 @@ _replaced: list[int] = []
 def jvm_process() -> "subprocess.Popen[bytes] | None":
     """Return the JVM that this process has started."""
     return getattr(_gateway(), "proc", None)
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """End the JVM that a block starts, if the block fails before PySpark knows it.
+
+    PySpark then removes the folder in which the JVM is about to note where it listens. The JVM fails at that,
+    and would live on without anything that knows it, since it listens.
+    """
+    from pyspark import java_gateway
+
+    started: list[subprocess.Popen[bytes]] = []
+    module: Any = java_gateway
+    popen = module.Popen
+
+    def noted(*given: Any, **named: Any) -> Any:
+        started.append(popen(*given, **named))
+        return started[-1]
+
+    module.Popen = noted
+    try:
+        yield
+    except BaseException:
+        for process in started:
+            if process is not jvm_process():
+                process.kill()
+        raise
+    finally:
+        module.Popen = popen
 
 
 def has_ended() -> bool:

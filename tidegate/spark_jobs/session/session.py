@@ -22,7 +22,7 @@ from tidegate.spark_jobs.errors import OutputError, SparkJobError, needs_spark
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.catalog.runtime import IcebergSettings, iceberg_conf
 from tidegate.spark_jobs.java import jvm
-from tidegate.spark_jobs.java.jvm import send_without_delay
+from tidegate.spark_jobs.java.jvm import send_without_delay, starting
 from tidegate.spark_jobs.session import executor_wait
 from tidegate.spark_jobs.session.executors import check_executors
 from tidegate.spark_jobs.session.java import java_home
@@ -278,7 +278,8 @@ def _start(settings: SparkSettings) -> "SparkSession":
     for name, value in conf.items():
         builder = builder.config(name, value)
     before = list(sys.path)
-    started = builder.getOrCreate()
+    with starting():
+        started = builder.getOrCreate()
     # PySpark puts the files for executors first. The driver's own modules are those of its machine.
     sys.path[:] = [*before, *(place for place in sys.path if place not in before)]
     send_without_delay(started)
