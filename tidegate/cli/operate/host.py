@@ -67,7 +67,8 @@ def _run(settings: "Settings", home: Path, target: "WorkspaceLoadTarget") -> Non
     from tidegate.project.location import location_of
     from tidegate.spark_jobs.commit.process import this_process
 
-    os.environ |= {name: each for name, each in LARGE_MESSAGES.items() if name not in os.environ}
+    for name, limit in LARGE_MESSAGES.items():
+        os.environ.setdefault(name, limit)
     stop = Event()
     end_on_signals(stop.set)
     with (

@@ -52,7 +52,7 @@ from tidegate.dagster_defs.internals.errors import (
 )
 from tidegate.dagster_defs.internals.launching import LaunchRunContext
 from tidegate.dagster_defs.internals.run_queue import ConcurrencyConfig, SubmitRunContext
-from tidegate.dagster_defs.internals.sql_storages import SqliteRunStorage, SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import SqliteRunStorage, SqlRunStorage, runs_of
 from tidegate.release import release
 from tidegate.scheduler.model.places import Noted
 from tidegate.scheduler.store.lock_holder import try_lock
@@ -79,9 +79,7 @@ def submitters_turn(instance: DagsterInstance) -> Generator[bool]:
 
     There are no turns where the runs are in a database that is neither SQLite nor PostgreSQL.
     """
-    storage = instance.run_storage
-    # An instance may wrap its storages; the wrapped one has the connection.
-    storage = getattr(storage, "run_storage", storage)
+    storage = runs_of(instance)
     if isinstance(storage, SqliteRunStorage):
         with Path(instance.root_directory, LOCK_FILE).open("a") as file:
             yield _is_soon(lambda: try_lock(file))

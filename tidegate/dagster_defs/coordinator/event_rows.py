@@ -14,7 +14,11 @@ import sqlalchemy as sa
 from dagster import AssetKey, DagsterEventType, DagsterInstance, EventLogEntry
 
 from tidegate.dagster_defs.internals.new_runs import ASSET_KEY_INDEX_COLS, AssetKeyTable
-from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlEventLogStorageTable
+from tidegate.dagster_defs.internals.sql_storages import (
+    SqlEventLogStorage,
+    SqlEventLogStorageTable,
+    events_of,
+)
 from tidegate.dagster_defs.sqlite.event_log import KeptEventLog
 
 ASSET_PLANNED = DagsterEventType.ASSET_MATERIALIZATION_PLANNED
@@ -32,7 +36,7 @@ class EventRows:
         instance: one with `writes_events_together`.
         """
         # How a storage makes the values of a row is not public.
-        self._events: Any = _events_of(instance)
+        self._events: Any = events_of(instance)
 
     def row(self, entry: EventLogEntry) -> Mapping[str, Any]:
         """Return the row of an event as Dagster makes it."""
@@ -111,7 +115,7 @@ class EventRows:
 
 def writes_events_together(instance: DagsterInstance) -> bool:
     """Return whether the events of an instance can be written together."""
-    return takes_rows_together(_events_of(instance), KeptEventLog, SqlEventLogStorage, "index_connection")
+    return takes_rows_together(events_of(instance), KeptEventLog, SqlEventLogStorage, "index_connection")
 
 
 def takes_rows_together(storage: object, ours: type, in_sql: type, connect: str) -> bool:
@@ -142,8 +146,3 @@ def insert_rows(connection: sa.Connection, table: sa.Table, rows: Sequence[Mappi
     """Insert rows by one statement; none for no rows."""
     if rows:
         connection.execute(sa.insert(table), rows)
-
-
-def _events_of(instance: DagsterInstance) -> object:
-    # An instance may wrap its storages.
-    return getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)

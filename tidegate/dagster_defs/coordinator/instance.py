@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlRunStorage, events_of, runs_of
 
 KEPT_SECONDS = 10.0
 """How long an answer holds: a wipe of all runs while the host works is noticed after this."""
@@ -65,7 +65,7 @@ def keep_connections(instance: DagsterInstance, statement_milliseconds: int = UN
         statement_timeout=statement_milliseconds, pool_recycle=RECYCLE_SECONDS, max_overflow=OVERFLOW
     )
     engines: dict[sa.URL, sa.Engine] = {}
-    storages: list[Any] = [_runs_of(instance), _events_of(instance), instance.schedule_storage]
+    storages: list[Any] = [runs_of(instance), events_of(instance), instance.schedule_storage]
     for storage in storages:
         engine = getattr(storage, "_engine", None)
         if not isinstance(engine, sa.Engine) or not isinstance(engine.pool, sa.QueuePool):
@@ -81,8 +81,8 @@ def keep_connections(instance: DagsterInstance, statement_milliseconds: int = UN
 def keep_answers(instance: DagsterInstance) -> None:
     """Let an instance keep its answers."""
     for storage, kind, questions in (
-        (_runs_of(instance), SqlRunStorage, RUN_QUESTIONS),
-        (_events_of(instance), SqlEventLogStorage, EVENT_QUESTIONS),
+        (runs_of(instance), SqlRunStorage, RUN_QUESTIONS),
+        (events_of(instance), SqlEventLogStorage, EVENT_QUESTIONS),
     ):
         if isinstance(storage, kind):
             for name in questions:
@@ -108,14 +108,3 @@ class Answers:
                 self._until.clear()
             self._until[about] = now + KEPT_SECONDS
         return answer
-
-
-# An instance may wrap its storages; the wrapped ones are asked.
-
-
-def _runs_of(instance: DagsterInstance) -> object:
-    return getattr(instance.run_storage, "run_storage", instance.run_storage)
-
-
-def _events_of(instance: DagsterInstance) -> object:
-    return getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
 from tidegate.dagster_defs.deployed.tags import DAGSTER_PRIORITY
-from tidegate.dagster_defs.internals.sql_storages import RunsTable, RunTagsTable, SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import RunsTable, RunTagsTable, SqlRunStorage, runs_of
 
 NO_PRIORITY = 0
 
@@ -28,7 +28,7 @@ FIRST = sa.select(RunsTable.c.run_id).select_from(_QUEUED).where(_IS_QUEUED).ord
 
 def first_queued(instance: DagsterInstance) -> DagsterRun | None:
     """Return the oldest run of the highest priority that is queued, as Dagster's daemon orders them."""
-    storage: Any = getattr(instance.run_storage, "run_storage", instance.run_storage)
+    storage = runs_of(instance)
     if not isinstance(storage, SqlRunStorage):
         return None
     with storage.connect() as connection:

@@ -37,7 +37,7 @@ from tidegate.dagster_defs.coordinator.event_rows import (
     writes_events_together,
 )
 from tidegate.dagster_defs.internals.new_runs import DynamicPartitionsStore
-from tidegate.dagster_defs.internals.sql_storages import RunsTable, RunTagsTable, SqlRunStorage
+from tidegate.dagster_defs.internals.sql_storages import RunsTable, RunTagsTable, SqlRunStorage, runs_of
 from tidegate.dagster_defs.sqlite.storage import KeptRunStorage
 
 _NEW = DagsterRunStatus.NOT_STARTED
@@ -115,7 +115,7 @@ class RunRows:
         """
         self._instance = instance
         # How a storage makes the values of a row is not public.
-        self._runs: Any = _runs_of(instance)
+        self._runs: Any = runs_of(instance)
         self._events = EventRows(instance)
 
     def create(self, runs: Sequence[DagsterRun], planned: Iterable[EventLogEntry]) -> list[DagsterRun]:
@@ -169,10 +169,5 @@ class RunRows:
 def writes_together(instance: DagsterInstance) -> bool:
     """Return whether the rows of an instance can be written together."""
     return writes_events_together(instance) and takes_rows_together(
-        _runs_of(instance), KeptRunStorage, SqlRunStorage, "connect"
+        runs_of(instance), KeptRunStorage, SqlRunStorage, "connect"
     )
-
-
-def _runs_of(instance: DagsterInstance) -> object:
-    # An instance may wrap its storages.
-    return getattr(instance.run_storage, "run_storage", instance.run_storage)

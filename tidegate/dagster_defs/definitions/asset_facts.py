@@ -44,7 +44,7 @@ def external_facts(app: str, dataset: Dataset, location: Location, places: CodeR
     """Return what is shown of a dataset that no program of the location writes."""
     return {
         "group_name": app,
-        "partitions_def": _partitions(dataset),
+        "partitions_def": partitions_shown(dataset),
         "description": dataset.description or EXTERNAL_TEXT,
         "metadata": {
             **text_facts(dataset.at, {"format": dataset.format, "path": dataset.path}),
@@ -87,7 +87,7 @@ def program_facts(
             key,
             {
                 "group_name": app.name,
-                "partitions_def": _partitions(dataset),
+                "partitions_def": partitions_shown(dataset),
                 "description": dataset.description or program.description or None,
                 "metadata": {
                     **text_facts(dataset.at, facts),
@@ -110,5 +110,6 @@ def text_facts(at: At | None, facts: Mapping[str, Any]) -> dict[str, TextMetadat
     return {name: MetadataValue.text(str(value)) for name, value in named.items() if value}
 
 
-def _partitions(dataset: Dataset) -> PartitionsDefinition | None:
+def partitions_shown(dataset: Dataset) -> PartitionsDefinition | None:
+    """Return the partitions of the asset of a dataset."""
     return None if dataset.partitions is None else partitions_of(dataset.partitions)

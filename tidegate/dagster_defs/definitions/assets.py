@@ -161,7 +161,7 @@ def build_assets(
     function = function_of({assets.op: assets for assets in programs}, location)
     for assets in programs:
         facts = program_facts(assets, location, by_program.get(assets.ref, ()), places)
-        specs = tuple(AssetSpec(key, deps=deps_of(assets), **each) for key, each in facts)
+        specs = tuple(AssetSpec(key, deps=_deps(assets), **each) for key, each in facts)
         yield program_asset(assets, specs, function)
 
 
@@ -180,7 +180,7 @@ def check_specs(assets: ProgramAssets) -> Iterator[AssetCheckSpec]:
             )
 
 
-def deps_of(assets: ProgramAssets) -> list[AssetDep]:
+def _deps(assets: ProgramAssets) -> list[AssetDep]:
     # An op has one mapping for each input, regardless of its outputs.
     return [
         AssetDep(key, partition_mapping=mapping_between(assets.scheme, dataset.partitions))

@@ -13,7 +13,6 @@ Each replacement looks first whether Dagster is as expected; if not, Dagster goe
 
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, wraps
-from inspect import signature
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -67,7 +66,7 @@ def keep_defaults(field: Any) -> bool:
 def share_schemas(module: Any) -> bool:
     """Let ops whose configuration consists of the same fields share a schema."""
     original = _of(module, "node_config_field")
-    if not _takes(original, "fields", "ignored"):
+    if not repeated_work.takes(original, "fields", "ignored"):
         return False
     kept: dict[object, tuple[tuple[object, ...], object]] = {}
 
@@ -92,7 +91,7 @@ def share_table_facts(facts: Any) -> bool:
     Facts cannot be changed.
     """
     original = _of(_of(facts, "extract"), "__func__")
-    if not _takes(original, "cls", "values"):
+    if not repeated_work.takes(original, "cls", "values"):
         return False
     named = cache(lambda name: original(facts, {TABLE_NAME: name} if name else {}))
     names = (*facts.model_fields, *facts.current_key_by_legacy_key())
@@ -114,7 +113,7 @@ def share_table_facts(facts: Any) -> bool:
 def take_types(module: Any) -> bool:
     """Let a module take Dagster's own types as they are, which it would find out in a dozen questions."""
     original = _of(module, "resolve_dagster_type")
-    if not _takes(original, "dagster_type"):
+    if not repeated_work.takes(original, "dagster_type"):
         return False
 
     @wraps(original)
@@ -138,10 +137,10 @@ def list_fields(module: Any) -> bool:
     transform, wrap = _of(module, "_transform_for_serialization"), _of(module, "_wrap_object")
     parts = ("whitelist_map", "object_handler", "descent_path")
     if (
-        not _takes(_of(serializer, "pack_items"), "self", "value", *parts)
-        or not _takes(transform, "val", *parts)
-        or not _takes(wrap, "obj", "whitelist_map", "descent_path")
-        or not _takes(_of(lazy, "items"), "self")
+        not repeated_work.takes(_of(serializer, "pack_items"), "self", "value", *parts)
+        or not repeated_work.takes(transform, "val", *parts)
+        or not repeated_work.takes(wrap, "obj", "whitelist_map", "descent_path")
+        or not repeated_work.takes(_of(lazy, "items"), "self")
     ):
         return False
 
@@ -176,7 +175,9 @@ def keep_answers(server: Any) -> bool:
     """
     snapshot = _of(server, "_get_serialized_external_repository_data")
     job = _of(server, "ExternalJob")
-    if not _takes(snapshot, "self", "request") or not _takes(job, "self", "request", "_context"):
+    if not repeated_work.takes(snapshot, "self", "request") or not repeated_work.takes(
+        job, "self", "request", "_context"
+    ):
         return False
     if not callable(_of(server, "_get_repo_for_origin")):
         return False
@@ -229,8 +230,3 @@ class _Answers:
             if good(answer):
                 kept[what] = answer
             return answer
-
-
-def _takes(function: Any, *names: str) -> bool:
-    """Return whether a function has exactly these parameters."""
-    return callable(function) and tuple(signature(function).parameters) == names

@@ -11,7 +11,6 @@ As in `definitions.once` they are replaced only where Dagster is as expected.
 
 from collections.abc import Callable
 from functools import cache, wraps
-from inspect import signature
 from typing import Any
 
 from dagster import RepositoryDefinition, SensorDefinition, deserialize_value
@@ -51,20 +50,26 @@ def planned_in(repository: Any) -> PlannedRepository | None:
     return data if isinstance(data, PlannedRepository) else None
 
 
+def planned_of(server: Any, origin: str) -> PlannedRepository | None:
+    """Return what plans the repository that a code server is asked for; None too where it finds none."""
+    try:
+        return planned_in(server._get_repo_for_origin(deserialize_value(origin, RemoteRepositoryOrigin)))
+    except Exception:  # noqa: BLE001 -- Dagster answers with the error
+        return None
+
+
 def snapshots_of_plans(server: Any) -> Replace | None:
     """Let a code server send the snapshot that is made from the plan."""
     name = "_get_serialized_external_repository_data"
     original: Any = getattr(server, name, None)
-    if not _takes(original, "self", "request") or not hasattr(server, "_get_repo_for_origin"):
+    if not repeated_work.takes(original, "self", "request") or not hasattr(server, "_get_repo_for_origin"):
         return None
 
     @wraps(original)
     def snapshot(self: Any, request: Any) -> str:
-        try:
-            origin = deserialize_value(request.serialized_repository_python_origin, RemoteRepositoryOrigin)
-            planned = planned_in(self._get_repo_for_origin(origin)) if request.defer_snapshots else None
-        except Exception:  # noqa: BLE001 -- Dagster answers with the error
-            planned = None
+        planned = (
+            planned_of(self, request.serialized_repository_python_origin) if request.defer_snapshots else None
+        )
         try:
             return original(self, request) if planned is None else planned.text()
         except Unlike:
@@ -78,7 +83,7 @@ def jobs_of_parts(repository: Any) -> Replace | None:
     name = "get_maybe_subset_job_def"
     original: Any = getattr(repository, name, None)
     selections = ("op_selection", "asset_selection", "asset_check_selection")
-    if not _takes(original, "self", "job_name", *selections):
+    if not repeated_work.takes(original, "self", "job_name", *selections):
         return None
 
     @wraps(original)
@@ -112,7 +117,7 @@ def requests_of_parts(sensor: Any) -> Replace | None:
     name = "resolve_run_requests"
     original: Any = getattr(sensor, name, None)
     others = ("asset_selection", "dynamic_partitions_requests")
-    if not _takes(original, "self", "run_requests", "context", *others):
+    if not repeated_work.takes(original, "self", "run_requests", "context", *others):
         return None
 
     @wraps(original)
@@ -132,27 +137,22 @@ def requests_of_parts(sensor: Any) -> Replace | None:
 def job_of_plans(server: Any, reply: Any) -> Replace | None:
     """Let a code server send the job of all assets that is made from the plan."""
     original: Any = getattr(server, "ExternalJob", None)
-    if not _takes(original, "self", "request", "_context") or not hasattr(server, "_get_repo_for_origin"):
+    if not repeated_work.takes(original, "self", "request", "_context") or not hasattr(
+        server, "_get_repo_for_origin"
+    ):
         return None
     if not callable(reply):
         return None
 
     @wraps(original)
     def job(self: Any, request: Any, _context: Any) -> Any:
+        is_all = request.job_name == ALL_ASSETS_JOB
+        planned = planned_of(self, request.serialized_repository_origin) if is_all else None
         try:
-            origin = deserialize_value(request.serialized_repository_origin, RemoteRepositoryOrigin)
-            planned = planned_in(self._get_repo_for_origin(origin))
-        except Exception:  # noqa: BLE001 -- Dagster answers with the error
-            planned = None
-        try:
-            if planned is None or request.job_name != ALL_ASSETS_JOB:
-                return original(self, request, _context)
-            return reply(serialized_job_data=planned.job_texts[0])
+            if planned is not None:
+                return reply(serialized_job_data=planned.job_texts[0])
         except Unlike:
-            return original(self, request, _context)
+            pass
+        return original(self, request, _context)
 
     return lambda: setattr(server, "ExternalJob", job)
-
-
-def _takes(function: Any, *names: str) -> bool:
-    return callable(function) and tuple(signature(function).parameters) == names

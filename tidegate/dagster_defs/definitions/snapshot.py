@@ -25,7 +25,13 @@ from dagster import (
     serialize_value,
 )
 
-from tidegate.dagster_defs.definitions.asset_facts import Facts, Schedules, external_facts, program_facts
+from tidegate.dagster_defs.definitions.asset_facts import (
+    Facts,
+    Schedules,
+    external_facts,
+    partitions_shown,
+    program_facts,
+)
 from tidegate.dagster_defs.definitions.assets import check_specs
 from tidegate.dagster_defs.definitions.code_references import CodeReferences
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
@@ -113,15 +119,14 @@ class Parts:
         """Yield the assets of a program."""
         shown = self._shown
         schedules = shown.schedules.get(assets.ref, ())
-        found = list(program_facts(assets, shown.location, schedules, shown.places))
         own = {
             "op_name": assets.op,
             "op_names": [assets.op],
             "node_definition_name": assets.op,
-            "atomic_execution_unit_id": self._together(assets, found),
+            "atomic_execution_unit_id": self._together(assets),
             "backfill_policy": None if assets.scheme is None else _kept(BackfillPolicy.single_run()),
         }
-        for key, facts in found:
+        for key, facts in program_facts(assets, shown.location, schedules, shown.places):
             node = self._node(self._made, key, facts)
             node |= own
             node["output_name"] = key.to_python_identifier()
@@ -142,9 +147,7 @@ class Parts:
 
     def checks_of(self, assets: ProgramAssets) -> Iterator[tuple[Path, str, Packed]]:
         """Yield the checks of a program's assets."""
-        shown = self._shown
-        facts = list(program_facts(assets, shown.location, (), shown.places))
-        together = self._together(assets, facts)
+        together = self._together(assets)
         for spec in check_specs(assets):
             own = {
                 "name": spec.name,
@@ -197,14 +200,14 @@ class Parts:
             )
         return found
 
-    def _together(self, assets: ProgramAssets, found: list[tuple[AssetKey, Facts]]) -> str | None:
+    def _together(self, assets: ProgramAssets) -> str | None:
         """Return the name of what Dagster can only materialise together; None of a program with one asset."""
-        if len({facts["partitions_def"] for _, facts in found}) > 1:
+        if len({partitions_shown(dataset) for dataset in assets.owned.values()}) > 1:
             return None
         checks = [spec.key for spec in check_specs(assets)]
-        if len(found) < 2 and not checks:
+        if len(assets.keys) < 2 and not checks:
             return None
-        return unique_id_from_asset_and_check_keys([*(key for key, _ in found), *checks])
+        return unique_id_from_asset_and_check_keys([*assets.keys, *checks])
 
     def _key(self, key: AssetKey) -> Packed:
         return {"__class__": "AssetKey", "path": key.path}

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage
+from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, events_of
 from tidegate.dagster_defs.sqlite.connections import identity_of
 from tidegate.scheduler.store.protocol import Store
 
@@ -24,9 +24,7 @@ class Changes:
     """Looks at the schedule store and at Dagster's event log."""
 
     def __init__(self, instance: DagsterInstance) -> None:
-        storage: Any = instance.event_log_storage
-        # An instance may wrap its storages; the wrapped one has the connection.
-        self._events: Any = getattr(storage, "event_log_storage", storage)
+        self._events = events_of(instance)
         self._files: dict[str, _File] = {}
 
     def token(self, store: Store) -> tuple[object, ...] | None:

@@ -18,6 +18,8 @@ from tidegate.dagster_defs.internals.sql_storages import (
     SqlEventLogStorage,
     SqlEventLogStorageTable,
     SqlRunStorage,
+    events_of,
+    runs_of,
 )
 
 PAGE_ROWS = 1000
@@ -52,9 +54,7 @@ class EventLog:
 
     def __init__(self, instance: DagsterInstance) -> None:
         """Raises: TypeError for an instance whose event log is not in an SQL database."""
-        storage = instance.event_log_storage
-        # An instance may wrap its storages; the wrapped one has the connection.
-        storage = getattr(storage, "event_log_storage", storage)
+        storage = events_of(instance)
         if not isinstance(storage, SqlEventLogStorage):
             raise TypeError(
                 f"the event log is a {type(storage).__name__}; tidegate needs SQLite or PostgreSQL storage"
@@ -105,8 +105,7 @@ def storage_id(instance: DagsterInstance) -> str:
     Raises:
         TypeError: the runs are not in an SQL database.
     """
-    storage = instance.run_storage
-    storage = getattr(storage, "run_storage", storage)
+    storage = runs_of(instance)
     if not isinstance(storage, SqlRunStorage):
         raise TypeError(
             f"the runs are in a {type(storage).__name__}; tidegate needs SQLite or PostgreSQL storage"

@@ -5,6 +5,7 @@ Since: Dagster 1.8.
 """
 
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 TABLE_FACTS = ("dagster._core.definitions.metadata.metadata_set", "TableMetadataSet")
@@ -24,3 +25,8 @@ def find(module: str, name: str = "") -> Any:
     except ImportError:
         return None
     return getattr(found, name, None) if name else found
+
+
+def takes(function: Any, *names: str) -> bool:
+    """Return whether a function has exactly these parameters."""
+    return callable(function) and tuple(signature(function).parameters) == names

@@ -6,6 +6,7 @@ their answers, and one is subclassed. The public instance hides all of this.
 Since: Dagster 1.5 or before.
 """
 
+from dagster import DagsterInstance
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.runs import SqliteRunStorage, SqlRunStorage
@@ -18,4 +19,16 @@ __all__ = [
     "SqlEventLogStorageTable",
     "SqlRunStorage",
     "SqliteRunStorage",
+    "events_of",
+    "runs_of",
 ]
+
+
+def runs_of(instance: DagsterInstance) -> object:
+    """Return the storage of runs. An instance may wrap its storages; the wrapped one has the connection."""
+    return getattr(instance.run_storage, "run_storage", instance.run_storage)
+
+
+def events_of(instance: DagsterInstance) -> object:
+    """Return the storage of events, likewise."""
+    return getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)
