@@ -28,7 +28,7 @@ def dagster_dev(folder: Path) -> Iterator[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "dagster", "dev", "-h", HOST, "-p", url.rpartition(":")[2]],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]])},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

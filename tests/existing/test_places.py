@@ -100,7 +100,7 @@ class Place:
         self.log = folder / "dev.log"
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("TIDEGATE_")},
-            "PYTHONPATH": str(CHECKOUT),
+            "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]]),
             "ACME_NOTES": str(self.notes),
         }
 

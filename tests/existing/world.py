@@ -76,7 +76,17 @@ class Acme(LiveProject):
 
     def start_acme(self) -> None:
         """Start the code server of acme, as its team would."""
-        command = [sys.executable, "-m", "dagster", "api", "grpc", "-h", HOST, "-p", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.existing.code_server",
+            "api",
+            "grpc",
+            "-h",
+            HOST,
+            "-p",
+            str(self.port),
+        ]
         code = ["-m", "tests.existing.merged"] if self.merged else ["-f", str(THEIRS)]
         self.acme = ManagedProcess("acme", [*command, *code, "--location-name", "acme"], self.site)
 

@@ -78,7 +78,7 @@ def run(folder: Path, command: Sequence[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]])},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

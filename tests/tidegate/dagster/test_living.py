@@ -197,10 +197,20 @@ def test_a_terminal_that_closes_ends_what_was_not_started_with_nohup() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_a_module_runs_as_from_python_with_a_collector_that_looks_seldom() -> None:
+def test_a_module_runs_as_from_python_with_a_collector_that_looks_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     show = "import gc, sys; print(gc.get_threshold(), sys.argv[1:3])"
     command = [*RUN_MODULE, "timeit", "-n1", "-r1", show]
 
+    # tests/quick_python would do the same.
+    monkeypatch.delenv("PYTHONPATH")
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert printed.startswith(f"{SELDOM} ['-n1', '-r1']")
+
+
+def test_so_does_each_python_that_a_test_starts() -> None:
+    command = [sys.executable, "-c", "import gc; print(gc.get_threshold())"]
+
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"{SELDOM}\n"
