@@ -112,7 +112,7 @@ class Demo:
                 self._watch(self)
 
     def settle(self, days: Sequence[str]) -> None:
-        """Wait until every day is joined and no job runs, trigger the report, and wait for it.
+        """Wait until every day is joined and no job runs, and trigger the report of the remaining days.
 
         The reference tables are triggered at once, unless a job of theirs reads what has landed.
 
@@ -130,14 +130,9 @@ class Demo:
             waiting = transaction.jobs(schedules=[WEEKLY], states=(JobState.PENDING_TRIGGER,))
             if waiting:
                 trigger(transaction, WEEKLY, datetime.now(UTC), by=BY)
-        self._until("the report has taken the remaining days", _all_finished)
 
     def backfill(self, days: Sequence[str]) -> None:
-        """Total the first days in a backfill, for which their flights count as complete, and wait for it.
-
-        Raises:
-            UserError: see `settle`.
-        """
+        """Total the first days in a backfill, for which their flights count as complete."""
         wanted = Wanted(
             app="flights",
             task=TOTALS,
@@ -149,10 +144,9 @@ class Demo:
         )
         with self.store.transaction() as transaction:
             start_backfill(transaction, wanted, datetime.now(UTC), BY)
-        self._until("the backfill is done", _all_finished)
 
     def maintain(self) -> OperationRun:
-        """Compact the log of readings by hand, whatever the hour, and return what became of it.
+        """Compact the log of readings by hand, whatever the hour; return what became of it once all is done.
 
         Raises:
             UserError: the compaction failed; see `settle` too.
@@ -165,7 +159,10 @@ class Demo:
                 operation=Operation.REWRITE_DATA_FILES,
                 by=BY,
             )
-        self._until("the log of readings is compacted", lambda _: self._run_of(job).ending is not None)
+        self._until(
+            "the report has taken the remaining days, the backfill is done and the log of readings compacted",
+            lambda jobs: _all_finished(jobs) and self._run_of(job).ending is not None,
+        )
         run = self._run_of(job)
         if run.ending is Ending.FAILED:
             raise UserError(f"the compaction of {LOG} failed: {run.detail}", self._logs)
