@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.workers import LIMITS, MOST_JVMS, Limits, Scheduling, choose, needs_spark, scope_of
+from tests.workers import LIMITS, MOST_JVMS, ROOT, TOGETHER, Limits, Scheduling, choose, needs_spark, scope_of
 
 SPARK = "tests/spark_jobs/iceberg/test_table.py"
 LIVE = "tests/dagster_defs/live/test_live.py"
@@ -71,6 +71,14 @@ def test_when_enough_workers_have_a_session_the_others_end_before_the_last_files
 def test_a_file_is_taken_whole_and_some_folders_too() -> None:
     assert scope_of(f"{PLAIN}::test_x[a::b]") == PLAIN
     assert scope_of("tests/installed/test_wheel.py::test_x") == "tests/installed"
+
+
+def test_what_a_folder_shares_ends_with_its_last_test() -> None:
+    """Else it lives until the worker ends: to pytest, only a package has the scope of one."""
+    sharing = [file for file in ROOT.glob("tests/**/conftest.py") if 'scope="package"' in file.read_text()]
+
+    assert {str(file.parent.relative_to(ROOT)) for file in sharing} <= {*TOGETHER}
+    assert sharing and all(file.with_name("__init__.py").is_file() for file in sharing)
 
 
 def test_a_test_whose_time_is_up_is_ended_and_one_that_has_ended_is_not() -> None:
