@@ -28,7 +28,6 @@ from tidegate.spark_jobs.iceberg.catalog.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 
 BOTH = ("parquet", "iceberg")
@@ -150,7 +149,7 @@ POINTS: tuple[Point, ...] = (
         row="P1", where="inside put", install=before_commit_of("INSERT INTO commit_sequences"), promised=False
     ),
     Point(row="P2", where="before step 1", install=after(SqlCommitStepStore, "put")),
-    _in("parquet", "P3", "between two folders", before(PublishFolder, "execute", 2)),
+    _in("parquet", "P3", "between two folders", before(LocalFiles, "_move", 2)),
     *(_in(kind, "P3", "between two tables", before(PUBLISH[kind], "execute", 2)) for kind in BOTH),
     _in("parquet", "P4", "half a file copied", inside_copy, copies=True),
     _in("parquet", "P4", "between two copies", before(LocalFiles, "copy", 2), copies=True),

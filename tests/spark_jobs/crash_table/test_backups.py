@@ -29,9 +29,9 @@ from tidegate.spark_jobs.commit.state import New, look_up
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import TableBehind
+from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 
 pytestmark = [pytest.mark.spark, pytest.mark.endurance, pytest.mark.iceberg]
@@ -46,7 +46,7 @@ CALLS = (
     (SqlCommitStepStore, "begin"),
     (SqlCommitStepStore, "put"),
     (SqlCommitStepStore, "remove"),
-    (PublishFolder, "execute"),
+    (LocalFiles, "_move"),
     (PublishVersion, "execute"),
     (PublishIceberg, "execute"),
     (SetWatermark, "execute_all"),

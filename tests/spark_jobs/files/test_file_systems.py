@@ -111,15 +111,30 @@ def test_a_listing_tells_files_from_folders(place: Place) -> None:
 def test_a_folder_is_moved_whole_and_over_nothing(place: Place) -> None:
     assert place.files.moves_folders_whole(place.root)
     place.files.put_if_absent(f"{place.root}/staged/a/rows", b"1")
-    place.files.rename(f"{place.root}/staged/a", f"{place.root}/data/day=1/v=c")
+    place.files.rename({f"{place.root}/staged/a": f"{place.root}/data/day=1/v=c"})
     assert place.files.read(f"{place.root}/data/day=1/v=c/rows") == b"1"
     assert not place.files.exists(f"{place.root}/staged/a")
     place.files.put_if_absent(f"{place.root}/staged/b/rows", b"2")
     with pytest.raises(FileExistsError):
-        place.files.rename(f"{place.root}/staged/b", f"{place.root}/data/day=1/v=c")
+        place.files.rename({f"{place.root}/staged/b": f"{place.root}/data/day=1/v=c"})
     assert place.files.read(f"{place.root}/data/day=1/v=c/rows") == b"1"
     with pytest.raises(FileNotFoundError):
-        place.files.rename(f"{place.root}/staged/none", f"{place.root}/data/day=1/v=d")
+        place.files.rename({f"{place.root}/staged/none": f"{place.root}/data/day=1/v=d"})
+
+
+@pytest.mark.parametrize("place", ["local", "all", "file", "viewfs"], indirect=True)
+def test_folders_are_moved_together_and_one_that_cannot_be_moved_keeps_no_other_from_it(place: Place) -> None:
+    for name in "abc":
+        place.files.put_if_absent(f"{place.root}/staged/{name}/rows", name.encode())
+    place.files.put_if_absent(f"{place.root}/data/day=b/v=c/rows", b"of another")
+    moves = {f"{place.root}/staged/{name}": f"{place.root}/data/day={name}/v=c" for name in "abc"}
+
+    with pytest.raises(FileExistsError):
+        place.files.rename(moves)
+
+    read = [place.files.read(f"{place.root}/data/day={name}/v=c/rows") for name in "abc"]
+    assert read == [b"a", b"of another", b"c"]
+    assert [entry.name for entry in place.files.list(f"{place.root}/staged")] == ["b"]
 
 
 @pytest.mark.parametrize("place", ["gs"], indirect=True)
@@ -127,7 +142,7 @@ def test_a_store_that_moves_file_by_file_says_so(place: Place) -> None:
     place.files.put_if_absent(f"{place.root}/staged/a/rows", b"1")
     assert not place.files.moves_folders_whole(place.root)
     with pytest.raises(OSError, match="gs: moves folders file by file"):
-        place.files.rename(f"{place.root}/staged/a", f"{place.root}/data/a")
+        place.files.rename({f"{place.root}/staged/a": f"{place.root}/data/a"})
 
 
 def test_what_is_not_there_can_be_deleted(place: Place) -> None:

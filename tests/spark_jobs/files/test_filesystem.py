@@ -81,3 +81,29 @@ def test_a_marker_is_put_after_what_it_lists_is_durable_and_nothing_is_flushed_t
 
     hidden = next(name for name in done if name.startswith(f".{MARKER}."))
     assert done == ["part-0.parquet", "staged", hidden, "put", "staged"]
+
+
+def test_what_moves_share_is_flushed_once_and_the_folders_that_lose_them_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staged, data, done = tmp_path / "staged", tmp_path / "data", list[str]()
+    fsync, rename = os.fsync, os.rename
+
+    def flushing(descriptor: int) -> None:
+        done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        fsync(descriptor)
+
+    def renaming(source: Path, target: Path) -> None:
+        done.append("move")
+        rename(source, target)
+
+    data.mkdir()
+    for name in ("day=1", "day=2"):
+        (staged / name).mkdir(parents=True)
+    monkeypatch.setattr(os, "fsync", flushing)
+    monkeypatch.setattr(os, "rename", renaming)
+
+    LocalFiles().rename({f"{staged}/{name}": f"{data}/{name}/c" for name in ("day=1", "day=2")})
+
+    assert done[:3] == ["data", "move", "move"]
+    assert (sorted(done[3:-1]), done[-1]) == (["day=1", "day=2"], "staged")

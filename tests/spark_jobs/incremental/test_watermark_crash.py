@@ -31,8 +31,8 @@ from tidegate.spark_jobs.datasets import landed
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
 from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.incremental.reads import IncrementalReads
-from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import version_numbers
 from tidegate.spark_jobs.programs.params import Params
@@ -160,7 +160,7 @@ POINTS: dict[str, tuple[type, str]] = {
     "the new rows have been looked up": (IncrementalReads, "read"),
     "what was staged is checked": (IncrementalReads, "check"),
     "the sequence is put": (SqlCommitStepStore, "put"),
-    "a folder is moved": (PublishFolder, "execute"),
+    "a folder is moved": (LocalFiles, "_move"),
     "readers see the rows": (PublishVersion, "execute"),
     "the watermarks move": (SetWatermark, "execute_all"),
     "the watermarks are written": (SqlCommitStepStore, "set_watermarks"),

@@ -26,7 +26,6 @@ from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.maintenance import slicing
 from tidegate.spark_jobs.maintenance.iceberg import remove_orphan_files
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
-from tidegate.spark_jobs.parquet.folders.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import head, read_version, version_numbers
@@ -201,7 +200,7 @@ class TestParquet:
         )
         assert len(yard.store.list_unfinished()) == 1
         kills.at(
-            before(PublishFolder, "execute"),
+            before(LocalFiles, "_move"),
             before(PublishCompaction, "execute"),
             before(ShowVersion, "execute"),
             before(DeleteStaging, "execute"),

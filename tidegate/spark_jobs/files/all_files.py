@@ -4,7 +4,7 @@ The warehouse may be on a cluster and the project on this machine, and one seque
 both. Local places do not need Spark: finishing a local publish starts no session.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,8 +36,9 @@ class AllFiles:
     def put_if_absent(self, file: str, content: bytes) -> bool:
         return self._of(file).put_if_absent(_path(file), content)
 
-    def rename(self, source: str, target: str) -> None:
-        self._of(target).rename(_path(source), _path(target))
+    def rename(self, moves: Mapping[str, str]) -> None:
+        first = next(iter(moves))
+        self._of(first).rename({_path(source): _path(target) for source, target in moves.items()})
 
     def delete(self, path: str) -> None:
         self._of(path).delete(_path(path))

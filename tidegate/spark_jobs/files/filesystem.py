@@ -12,6 +12,9 @@ import hashlib
 import os
 import shutil
 import uuid
+from collections import deque
+from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +24,8 @@ from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.abilities import UNSUPPORTED, has_symbolic_links, lack_of, link_or_rename
 
 NANOSECONDS_A_MS = 1_000_000
+FOLDERS_AT_ONCE = 8
+"""Folders written or moved in parallel. Both wait for the disk, which flushes together what comes at once."""
 
 
 class Entry(Value, kw_only=True):
@@ -60,12 +65,15 @@ class FileSystem(Protocol):
         """
         ...
 
-    def rename(self, source: str, target: str) -> None:
-        """Move a folder atomically and durably.
+    def rename(self, moves: Mapping[str, str]) -> None:
+        """Move folders of one file system, each atomically; all of them are durable when it returns.
+
+        Args:
+            moves: the target of each source. One that cannot be moved does not keep the others from it.
 
         Raises:
-            FileNotFoundError: the source does not exist.
-            FileExistsError: the target exists.
+            FileNotFoundError: a source does not exist.
+            FileExistsError: a target exists.
         """
         ...
 
@@ -144,13 +152,26 @@ class LocalFiles:
         sync_folder(target.parent)
         return True
 
-    def rename(self, source: str, target: str) -> None:
-        make_folders(Path(target).parent)
+    def rename(self, moves: Mapping[str, str]) -> None:
+        """What many moves change is flushed once for all of them."""
+        into = {Path(target).parent for target in moves.values()}
+        _sync_folders({changed for folder in into for changed in _make_folders(folder)})
+        failures: list[OSError] = []
+        for source, target in moves.items():
+            try:
+                self._move(source, target)
+            except OSError as error:
+                failures.append(error)
+        # The targets first: a power cut may leave a folder in both places, and never in none.
+        _sync_folders(into)
+        _sync_folders({Path(source).parent for source in moves})
+        if failures:
+            raise failures[0]
+
+    def _move(self, source: str, target: str) -> None:
         if self.exists(target):
             raise FileExistsError(errno.EEXIST, "the target of a rename exists", target)
         Path(source).rename(target)
-        sync_folder(Path(target).parent)
-        sync_folder(Path(source).parent)
 
     def delete(self, path: str) -> None:
         if Path(path).is_dir() and not Path(path).is_symlink():
@@ -217,14 +238,20 @@ def _entry(item: "os.DirEntry[str]") -> Entry:
 
 def make_folders(folder: Path) -> None:
     """Create a folder and its parents, each durably."""
+    for changed in _make_folders(folder):
+        sync_folder(changed)
+
+
+def _make_folders(folder: Path) -> tuple[Path, ...]:
+    """Create a folder and its parents, and return those that have new entries."""
     if folder.is_dir():
-        return
-    make_folders(folder.parent)
+        return ()
+    changed = _make_folders(folder.parent)
     try:
         folder.mkdir()
     except FileExistsError:
-        return
-    sync_folder(folder.parent)
+        return changed
+    return (*changed, folder.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -239,6 +266,11 @@ def sync_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in UNSUPPORTED:
             raise
+
+
+def _sync_folders(folders: Collection[Path]) -> None:
+    with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
+        deque(pool.map(sync_folder, folders), maxlen=0)
 
 
 def _sync(path: Path) -> None:

@@ -13,7 +13,9 @@ calls the JVM, and the first one starts the session.
 import errno
 import io
 import uuid
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles
+from tidegate.spark_jobs.files.filesystem import FOLDERS_AT_ONCE, Entry, LocalFiles
 from tidegate.spark_jobs.files.scheme import promises_of, scheme_of
 from tidegate.spark_jobs.java.jvm import java_classes
 
@@ -77,7 +79,11 @@ class HadoopFiles:
                 raise
         return True
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, moves: Mapping[str, str]) -> None:
+        with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
+            deque(pool.map(lambda move: self._move(*move), moves.items()), maxlen=0)
+
+    def _move(self, source: str, target: str) -> None:
         if not promises_of(target).moves_folders:
             raise io.UnsupportedOperation(f"{scheme_of(target)}: moves folders file by file: {target}")
         with java_failures(f"{source} to {target}"):

@@ -26,14 +26,13 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, in_all_tasks, text_literal
-from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.files.filesystem import FOLDERS_AT_ONCE, FileSystem
 from tidegate.spark_jobs.files.scheme import is_local, scheme_of
 from tidegate.spark_jobs.java.elements import Elements, Method
 from tidegate.spark_jobs.java.jvm import java_classes
 from tidegate.spark_jobs.java.permissions import permissions_by_java
 from tidegate.spark_jobs.parquet.folders.copy_folder import CopyFolder, digests_of
 from tidegate.spark_jobs.parquet.folders.publish_folder import (
-    FOLDERS_AT_ONCE,
     FolderMarker,
     PublishFolder,
     data_files,

@@ -6,9 +6,7 @@ its marker equals the expected one and its files are those in the marker: a fold
 another writer, or an incomplete copy, never counts.
 """
 
-from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from typing import ClassVar
 
@@ -22,8 +20,6 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 MARKER = "_commit.json"
 SHOWN = 3
 """File names in a message."""
-FOLDERS_AT_ONCE = 8
-"""Folders sealed or moved in parallel. Both wait for the disk, which flushes together what comes at once."""
 
 
 class FolderMarker(Value, kw_only=True):
@@ -75,7 +71,7 @@ class PublishFolder(Value, kw_only=True):
         return unknown(f"the staged folder {self.source} was changed: {fault}")
 
     def execute(self, context: CommitContext) -> None:
-        context.files.rename(self.source, self.target)
+        self.execute_all([self], context)
 
     @staticmethod
     def verify_all(steps: Sequence["PublishFolder"], context: CommitContext) -> tuple[Verified, ...]:
@@ -84,8 +80,7 @@ class PublishFolder(Value, kw_only=True):
     @staticmethod
     def execute_all(steps: Sequence["PublishFolder"], context: CommitContext) -> None:
         """The folders do not depend on each other, and no reader uses one of them yet."""
-        with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
-            deque(pool.map(lambda step: step.execute(context), steps), maxlen=0)
+        context.files.rename({step.source: step.target for step in steps})
 
     def describe(self) -> str:
         return f"move {len(self.marker.files)} files to {self.target}"
