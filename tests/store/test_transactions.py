@@ -242,11 +242,11 @@ def test_what_the_database_fails_at_is_told_as_such_and_no_bug_is(
 
 
 def end_connections(store: SqlStore) -> None:
-    """Let the server end every other connection to this database, as a restart does."""
+    """Let the server end every other connection to this database, as a restart does, and wait for it."""
     with create_engine(store.engine.url).connect() as killer:
         killer.execute(
             text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         )

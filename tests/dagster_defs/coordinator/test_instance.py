@@ -87,7 +87,7 @@ def test_connections_to_postgres_are_kept_and_others_come_where_the_server_ends_
 
         with runs.connect() as connection, suppress(DBAPIError):
             connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
-        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         with runs.connect() as connection:
             connection.exec_driver_sql(f"{others} AND datname = current_database()")
         with submitters_turn(instance) as exclusive:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from dagster import DagsterInstance
 
 from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlRunStorage, events_of, runs_of
+from tidegate.scheduler.store.sql.connection.kept import look_at_kept
 
 KEPT_SECONDS = 10.0
 """How long an answer holds: a wipe of all runs while the host works is noticed after this."""
@@ -72,10 +73,11 @@ def keep_connections(instance: DagsterInstance, statement_milliseconds: int = UN
             continue
         # Storages in one database have one pool: a server has a hundred connections for all processes.
         storage._engine = engines.setdefault(engine.url, engine)
-        # Dagster keeps one, and does not ask whether the server has ended it; a pool has no setters for this.
-        pool: Any = engine.pool
-        pool._pre_ping = True
-        pool._pool.maxsize = CONNECTIONS_KEPT
+        if storage._engine is engine:
+            # Dagster keeps one connection, and does not notice that the server has ended it.
+            look_at_kept(engine)
+            pool: Any = engine.pool
+            pool._pool.maxsize = CONNECTIONS_KEPT
 
 
 def keep_answers(instance: DagsterInstance) -> None:

@@ -18,7 +18,7 @@ from tidegate.scheduler.store.sql.connection.engine import (
     CHANGED,
     COMMIT_HUNG_SECONDS,
     for_writing,
-    limit_writer,
+    lock_within_limits,
 )
 from tidegate.scheduler.store.sql.connection.lock import (
     MAYBE_KEPT,
@@ -29,7 +29,11 @@ from tidegate.scheduler.store.sql.connection.lock import (
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.totals import CHANGES, COMMITS, NAMES, totals
 
-TOKEN_ROW = 1
+LOCK = (
+    f"INSERT INTO {commit_tokens.name} (id, value) VALUES (1, 0)"
+    f" ON CONFLICT (id) DO UPDATE SET value = {commit_tokens.name}.value"
+)
+"""Writes the one row of the table, and changes nothing in it."""
 
 
 @contextmanager
@@ -85,10 +89,7 @@ def insert_or_replace(connection: Connection, table: Table, row: dict[str, Any])
 
 
 def _lock(connection: Connection) -> None:
-    limit_writer(connection, COMMIT_HUNG_SECONDS)
-    row = _insert(connection, commit_tokens).values(id=TOKEN_ROW, value=0)
-    same = {"value": commit_tokens.c.value}
-    connection.execute(row.on_conflict_do_update(index_elements=["id"], set_=same))
+    lock_within_limits(connection, LOCK, COMMIT_HUNG_SECONDS)
 
 
 def _insert(connection: Connection, table: Table) -> Any:

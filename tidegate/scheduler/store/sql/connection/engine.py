@@ -14,8 +14,10 @@ from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
+
+from tidegate.scheduler.store.sql.connection.kept import look_at_kept
 
 BUSY_SECONDS = 15
 """How long one attempt to begin waits for another writer."""
@@ -90,13 +92,13 @@ def postgres_engine(url: URL) -> Engine:
     """Return an engine for a PostgreSQL database."""
     engine = create_engine(
         url,
-        # A server that was restarted leaves dead connections in the pool.
-        pool_pre_ping=True,
         # Each new connection would ask for a type that no table has.
         use_native_hstore=False,
         # What the URL says itself comes first.
         connect_args={name: value for name, value in CONNECTING.items() if name not in url.query},
     )
+    # A server that was restarted leaves dead connections in the pool.
+    look_at_kept(engine)
     event.listen(engine, "connect", _prepare_postgres)
     event.listen(engine, "begin", _begin_postgres)
     event.listen(engine, "after_cursor_execute", _note_change)
@@ -123,13 +125,20 @@ def for_reading(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
-def limit_writer(connection: Connection, hung_seconds: float, busy_seconds: float = BUSY_SECONDS) -> None:
-    """Let PostgreSQL limit how long a transaction waits for locks, and keeps them between two statements."""
+def lock_within_limits(
+    connection: Connection, lock: str, hung_seconds: float, busy_seconds: float = BUSY_SECONDS
+) -> None:
+    """Execute the statement by which a writer waits for its lock.
+
+    In one message, since each costs a writer as much as the lock, PostgreSQL limits how long the transaction
+    waits for locks, and keeps them between two statements.
+    """
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
+        lock = (
             f"SET LOCAL lock_timeout = '{busy_seconds:g}s';"
-            f" SET LOCAL idle_in_transaction_session_timeout = '{hung_seconds}s'"
+            f" SET LOCAL idle_in_transaction_session_timeout = '{hung_seconds}s'; {lock}"
         )
+    connection.exec_driver_sql(lock)
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:
@@ -200,8 +209,8 @@ def _begin_postgres(connection: Connection) -> None:
     connection.info[CHANGED] = False
     options = connection.get_execution_options()
     if options.get(WRITES, False):
-        limit_writer(connection, HUNG_SECONDS, options[HURRY_SECONDS])
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+        lock = f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
+        lock_within_limits(connection, lock, HUNG_SECONDS, options[HURRY_SECONDS])
 
 
 def _note_change(connection: Connection, cursor: Any, statement: str, *_of_it: Any) -> None:
