@@ -24,8 +24,8 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import Codec
 from tidegate.scheduler.store.sql.connection.engine import for_reading
 from tidegate.scheduler.store.sql.journal import JOURNAL, JOURNAL_TABLE
+from tidegate.scheduler.store.sql.known import KnowingReader
 from tidegate.scheduler.store.sql.maintenance import OPERATION_RUNS
-from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.by_key import CODECS
 from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.statements.rows import (
@@ -149,7 +149,7 @@ def _snapshot(number: int, at: Any, state: Any) -> Snapshot:
 
 
 def _cursors(connection: Connection) -> Iterable[Any]:
-    reader = SqlReader(connection)
+    reader = KnowingReader(connection)
     names = connection.execute(select(tables.cursors.c.name)).scalars().all()
     return [[name, reader.cursor(name)] for name in names]
 

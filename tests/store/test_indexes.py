@@ -8,7 +8,7 @@ measured beside few and many jobs that have ended, by the steps of SQLite's virt
 from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,12 +24,15 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.records.expected import EXPECTED_DATA, EXPECTED_PERIODS
 from tidegate.scheduler.model.run import GAUGES
 from tidegate.scheduler.store.protocol import EngineTransaction
+from tidegate.scheduler.store.sql.connection.engine import note_written
+from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.store.wanted import EventsWanted, LateWanted, Outcome
 from tidegate.scheduler.tick.repaired import REPLACING
 
 HOT: list[tuple[str, Callable[[EngineTransaction], Any]]] = [
+    ("what is due first", lambda tx: tx._first_of_each()),
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
     ("due tasks", lambda tx: tx.due_schedules(NOON, 100, tasks=True)),
     ("schedules by ref", lambda tx: tx.schedules(refs=["a/s"])),
@@ -273,6 +276,10 @@ def test_no_question_of_a_tick_scans_a_table(
             plans.extend(row[3] for row in plan)
 
     with listening(store.engine, explain), store.transaction() as transaction:
+        # A transaction asks for what is due only where something may be.
+        connection = cast(Any, transaction)._connection
+        for table in metadata.tables:
+            note_written(connection, table)
         ask(transaction)
     assert plans
     scans = [

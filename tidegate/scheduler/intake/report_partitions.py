@@ -192,11 +192,12 @@ def _wrong(
     reader: EngineReader, project: str, app: str, dataset: str, landed: Sequence[Landed], now: datetime
 ) -> list[Wrong]:
     """Return all that is wrong with a report that arrives now."""
-    own = {each.name: each.app for each in reader.records(APPS) if each.project in (NO_PROJECT, project)}
-    if app not in own:
+    deployed, projects = record(reader, APPS, name=app), (NO_PROJECT, project)
+    if deployed is None or deployed.project not in projects:
+        own = [each.name for each in reader.app_headers() if each.project in projects]
         hint = did_you_mean(app, own, "apps")
         return [Wrong(code="E-APP", path="app", summary=f'there is no app "{app:.100}"', hint=hint)]
-    datasets = own[app].datasets
+    datasets = deployed.app.datasets
     if dataset not in datasets:
         summary, hint = (
             f'app {app} has no dataset "{dataset:.100}"',

@@ -134,11 +134,11 @@ OPERATION_RUNS = Codec(
 
 
 BEFORE, BEFORE_JOB = bindparam("before", type_=Instant), bindparam("before_id", type_=Name)
-_RECORDS = maintenance_records.c
+NEXT_LOOK, RUNNING_UNTIL = maintenance_records.c.next_look, operation_runs.c.running_until
 _RUNS = operation_runs.c
 FIRST = union_all(
-    select(func.min(_RECORDS.next_look)).where(_RECORDS.next_look.is_not(None)),
-    select(func.min(_RUNS.running_until)).where(_RUNS.running_until.is_not(None)),
+    select(func.min(NEXT_LOOK)).where(NEXT_LOOK.is_not(None)),
+    select(func.min(RUNNING_UNTIL)).where(RUNNING_UNTIL.is_not(None)),
 )
 BYTES = select(func.sum(_RUNS.bytes)).where(
     _RUNS.ended_at >= bindparam("since"), _RUNS.ended_at < bindparam("until")

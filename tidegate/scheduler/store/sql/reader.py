@@ -135,7 +135,6 @@ TAKEN_SLOTS = select(tables.slots.c.resource, func.count()).group_by(tables.slot
 LAUNCHES_SINCE = select(tables.launches.c.program, tables.launches.c.at).where(
     tables.launches.c.at > bindparam("since")
 )
-CURSOR = select(tables.cursors.c.value).where(tables.cursors.c.name == bindparam("name"))
 CURSORS = (
     select(tables.cursors.c.name, tables.cursors.c.value)
     .where(tables.cursors.c.name >= bindparam("first"), tables.cursors.c.name < bindparam("last"))
@@ -267,13 +266,9 @@ class SqlReader(
     def claim_of(self, job: str, attempt: int) -> str | None:
         return self._connection.execute(CLAIM, {"job": job, "attempt": attempt}).scalar()
 
-    def cursor(self, name: str) -> Any:
-        value = self._connection.execute(CURSOR, {"name": name}).scalar()
-        return None if value is None else _decoded(name, value)
-
     def cursors(self, begins: str) -> dict[str, Any]:
         bound = {"first": begins, "last": begins + LAST_CODE_POINT}
-        return {row.name: _decoded(row.name, row.value) for row in self._connection.execute(CURSORS, bound)}
+        return {row.name: decoded(row.name, row.value) for row in self._connection.execute(CURSORS, bound)}
 
     def commitments(self) -> tuple[Commitment, ...]:
         return commitments(self._connection)
@@ -282,7 +277,7 @@ class SqlReader(
         return watermarked(self._connection)
 
 
-def _decoded(name: str, value: str) -> Any:
+def decoded(name: str, value: str) -> Any:
     """Return the value of a cursor.
 
     Raises:

@@ -190,6 +190,7 @@ class TotalWriter(Changes):
         _changes: what is to be added to each total.
         _out: the jobs that the totals do not count at the moment.
         _ended: of these, the jobs that may be finished.
+        _unfinished: jobs that are not finished, as they are in the store; the totals do not count them.
     """
 
     def __init__(self, connection: Any) -> None:
@@ -197,6 +198,7 @@ class TotalWriter(Changes):
         self._changes: Counter[tuple[str, str, str, str]] = Counter()
         self._out: set[str] = set()
         self._ended: set[str] = set()
+        self._unfinished: set[str] = set()
 
     def settle(self) -> None:
         """Add all changes to the totals, and count the transaction if it has changed anything."""
@@ -266,13 +268,21 @@ class TotalWriter(Changes):
         """Count jobs that are about to be put."""
         found = {job.id: job for job in jobs}
         self._take_out(found)
-        self._ended.update(id for id, job in found.items() if job.state in FINISHED)
+        ended = {id for id, job in found.items() if job.state in FINISHED}
+        self._ended |= ended
+        self._unfinished |= found.keys() - ended
+        self._unfinished -= ended
+
+    def _noted(self, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+        """Note which of some jobs that were read are unfinished, and return all of them."""
+        self._unfinished.update(job.id for job in jobs if job.state not in FINISHED)
+        return jobs
 
     def _take_out(self, jobs: Collection[str]) -> None:
         """Take jobs out of the totals that are about to change, themselves or their deliveries."""
         asked = set(jobs) - self._out - {tables.NO_JOB}
         self._out |= asked
-        self._ended |= self._count_finished(asked, -1)
+        self._ended |= self._count_finished(asked - self._unfinished, -1)
 
     def _count_finished(self, jobs: Collection[str], sign: int) -> set[str]:
         """Count those of some jobs that are finished, and return them."""

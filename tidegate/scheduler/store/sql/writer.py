@@ -7,7 +7,7 @@ ignored the store's lock could not store an event or a claim twice.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 from sqlalchemy import Connection, Update, bindparam, delete, select, update
@@ -27,9 +27,9 @@ from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commit_tables import lock_commits
 from tidegate.scheduler.store.sql.connection.engine import CHANGED
 from tidegate.scheduler.store.sql.journal import JOURNAL
+from tidegate.scheduler.store.sql.known import KnowingReader
 from tidegate.scheduler.store.sql.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
-from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.records.by_key import RecordWriter
 from tidegate.scheduler.store.sql.records.tallies import TallyWriter
 from tidegate.scheduler.store.sql.rename import rename_rows
@@ -49,6 +49,7 @@ from tidegate.scheduler.store.sql.statements.rows import (
     delivery_row,
 )
 from tidegate.scheduler.store.sql.totals import PULSES
+from tidegate.scheduler.store.wanted import JobsWanted
 
 _HELD_BY = tables.slots.c.holder == bindparam("held_by")
 HELD_SLOTS, RELEASE = select(tables.slots.c.resource).where(_HELD_BY), delete(tables.slots).where(_HELD_BY)
@@ -66,18 +67,25 @@ def _mark_routed(dialect: str) -> Update:
     return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
+LASTING = (tables.apps.name, tables.schedules.name, tables.subscriptions.name)
+"""Of these tables what was read is kept until they are written. Those of commits have a lock of their own."""
+
+
 class SqlTransaction(
+    KnowingReader,
     MaintenanceWriter,
     QueueWriter,
     RecordWriter,
     TallyWriter,
     RetentionWriter,
-    SqlReader,
 ):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         # Arrivals of events that the store holds, as this transaction knows, by id.
         self._held: dict[str, datetime] = {}
+
+    def _lasts(self, table: str) -> bool:
+        return table in LASTING and not self._has_written(table)
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
         found = super().unrouted_events(limit)
@@ -86,6 +94,8 @@ class SqlTransaction(
 
     def rename(self, names: Renames) -> None:
         self.settle()
+        self._unfinished.clear()
+        self._cursors.clear()
         rename_rows(self._connection, names)
         rename_records(self, names)
 
@@ -93,6 +103,17 @@ class SqlTransaction(
         """From here on no other one begins before the transaction ends."""
         lock_commits(self._connection)
         return super().commitments()
+
+    def jobs(self, **wanted: Unpack[JobsWanted]) -> tuple[Job, ...]:
+        return self._noted(super().jobs(**wanted))
+
+    def due_jobs(
+        self, now: datetime, limit: int, after: tuple[datetime, str] | None = None
+    ) -> tuple[Job, ...]:
+        return self._noted(super().due_jobs(now, limit, after))
+
+    def queued_jobs(self, queue: str, after: str, limit: int) -> tuple[Job, ...]:
+        return self._noted(super().queued_jobs(queue, after, limit))
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
         self._put(SCHEDULES, schedules)
@@ -176,10 +197,13 @@ class SqlTransaction(
 
     def set_cursor(self, name: str, value: Any) -> None:
         if value is None:
+            text = None
             bulk.delete(self._connection, tables.cursors, ("name",), [(name,)])
         else:
-            row = (name, msgspec.json.encode(value).decode())
+            text = msgspec.json.encode(value).decode()
+            row = (name, text)
             bulk.insert(self._connection, tables.cursors, ("name", "value"), [row], on_conflict="replace")
+        self._cursors[name] = text
         if name.partition(":")[0] not in PULSES:
             self._connection.info[CHANGED] = True
 

@@ -75,6 +75,9 @@ HURRY_SECONDS = "tidegate_hurry_seconds"
 CHANGED = "tidegate_changed"
 """Whether the open transaction has changed a row that pages show; in the `info` of its connection."""
 
+WRITTEN = "tidegate_written"
+"""The tables of which the open transaction has written rows; likewise."""
+
 LOCK_TABLES = ("cursors", "commit_tokens")
 """Tables whose writes do not count: `set_cursor` decides about marks of progress, and the other is a lock."""
 
@@ -141,6 +144,10 @@ def lock_within_limits(
     connection.exec_driver_sql(lock)
 
 
+def _begin_notes(connection: Connection) -> None:
+    connection.info[CHANGED], connection.info[WRITTEN] = False, set[str]()
+
+
 def _prepare_sqlite(connection: Any, record: Any) -> None:
     # None: the driver leaves transactions to us.
     connection.isolation_level = None
@@ -151,7 +158,7 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    connection.info[CHANGED] = False
+    _begin_notes(connection)
     options = connection.get_execution_options()
     if not options.get(WRITES, False):
         connection.exec_driver_sql("BEGIN")
@@ -206,7 +213,7 @@ def _prepare_postgres(connection: Any, record: Any) -> None:
 
 
 def _begin_postgres(connection: Connection) -> None:
-    connection.info[CHANGED] = False
+    _begin_notes(connection)
     options = connection.get_execution_options()
     if options.get(WRITES, False):
         lock = f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"
@@ -218,6 +225,11 @@ def _note_change(connection: Connection, cursor: Any, statement: str, *_of_it: A
     if not statement.startswith(("INSERT", "UPDATE", "DELETE")) or cursor.rowcount == 0:
         return
     first, second, third = (*statement.split(None, 3), "", "")[:3]
-    table = second if first == "UPDATE" else third
-    if table.strip('"') not in LOCK_TABLES:
+    note_written(connection, (second if first == "UPDATE" else third).strip('"'))
+
+
+def note_written(connection: Connection, table: str) -> None:
+    """Note that the open transaction has written a row of a table."""
+    connection.info[WRITTEN].add(table)
+    if table not in LOCK_TABLES:
         connection.info[CHANGED] = True
