@@ -40,10 +40,12 @@ def test_a_yes_is_kept_for_a_while_and_a_no_is_asked_again() -> None:
 def test_a_prepared_instance_keeps_what_its_storages_answer(disk_instance: DagsterInstance) -> None:
     prepare(disk_instance)
     runs, events = disk_instance.run_storage, disk_instance.event_log_storage
+    schedules = disk_instance.schedule_storage
     for storage, name in (
         (runs, "has_run_stats_index_cols"),
         (runs, "has_job_snapshot"),
         (events, "has_table"),
+        (schedules, "has_instigators_table"),
     ):
         assert isinstance(getattr(storage, name), Answers)
 

@@ -43,7 +43,7 @@ from dagster import (
 from sqlalchemy.exc import DBAPIError
 
 from tidegate.dagster_defs.coordinator.daemon import note_daemon, noted_daemon
-from tidegate.dagster_defs.coordinator.instance import keep_connections
+from tidegate.dagster_defs.coordinator.instance import keep_answers, keep_connections
 from tidegate.dagster_defs.coordinator.queue import dequeue_in_turn, first_queued
 from tidegate.dagster_defs.coordinator.run_rows import RunRows
 from tidegate.dagster_defs.internals.errors import (
@@ -162,6 +162,7 @@ class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
         # Only the daemon asks this, once when it begins; nothing else of ours is called in its process then.
         if self.has_instance:
             keep_connections(self._instance)
+            keep_answers(self._instance)
             note_daemon(self._instance)
             dequeue_in_turn(_daemons_turn)
         configured = super().dequeue_interval_seconds

@@ -14,7 +14,13 @@ from typing import Any
 import sqlalchemy as sa
 from dagster import DagsterInstance
 
-from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, SqlRunStorage, events_of, runs_of
+from tidegate.dagster_defs.internals.sql_storages import (
+    SqlEventLogStorage,
+    SqlRunStorage,
+    SqlScheduleStorage,
+    events_of,
+    runs_of,
+)
 from tidegate.scheduler.store.sql.connection.kept import look_at_kept
 
 KEPT_SECONDS = 10.0
@@ -38,6 +44,7 @@ RUN_QUESTIONS = (
     "has_job_snapshot",
     "has_run_stats_index_cols",
 )
+SCHEDULE_QUESTIONS = ("has_built_index", "has_instigators_table")
 EVENT_QUESTIONS = ("has_asset_key_index_cols", "has_secondary_index", "has_table")
 
 
@@ -85,6 +92,7 @@ def keep_answers(instance: DagsterInstance) -> None:
     for storage, kind, questions in (
         (runs_of(instance), SqlRunStorage, RUN_QUESTIONS),
         (events_of(instance), SqlEventLogStorage, EVENT_QUESTIONS),
+        (instance.schedule_storage, SqlScheduleStorage, SCHEDULE_QUESTIONS),
     ):
         if isinstance(storage, kind):
             for name in questions:

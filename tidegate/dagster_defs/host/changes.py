@@ -18,6 +18,7 @@ from dagster import DagsterInstance
 from tidegate.dagster_defs.internals.sql_storages import SqlEventLogStorage, events_of
 from tidegate.dagster_defs.sqlite.connections import identity_of
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.connection.engine import for_one_look
 
 
 class Changes:
@@ -34,7 +35,8 @@ class Changes:
         engine: sa.Engine | None = getattr(store, "engine", None)
         if engine is None:
             return None
-        parts = (self._part(engine.url, engine.connect), self._part(None, self._events.index_connection))
+        connect = for_one_look(engine).connect
+        parts = (self._part(engine.url, connect), self._part(None, self._events.index_connection))
         return None if None in parts else parts
 
     def close(self) -> None:

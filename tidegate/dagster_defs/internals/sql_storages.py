@@ -11,6 +11,7 @@ from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.runs import SqliteRunStorage, SqlRunStorage
 from dagster._core.storage.runs.schema import RunsTable, RunTagsTable
+from dagster._core.storage.schedules.sql_schedule_storage import SqlScheduleStorage
 
 __all__ = [
     "RunTagsTable",
@@ -18,6 +19,7 @@ __all__ = [
     "SqlEventLogStorage",
     "SqlEventLogStorageTable",
     "SqlRunStorage",
+    "SqlScheduleStorage",
     "SqliteRunStorage",
     "events_of",
     "runs_of",

@@ -17,6 +17,7 @@ from tidegate.scheduler.store.sql.commit_tables import commit_tokens
 from tidegate.scheduler.store.sql.connection.engine import (
     CHANGED,
     COMMIT_HUNG_SECONDS,
+    for_one_look,
     for_writing,
     lock_within_limits,
 )
@@ -54,12 +55,12 @@ def writing(engine: Engine) -> Generator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Generator[Connection]:
-    """Open a connection that only reads and never waits for writers.
+    """Open a connection that only reads, each time what is committed, and never waits for writers.
 
     Raises:
         StoreError: the database failed.
     """
-    with _reading_errors(engine), engine.connect() as connection:
+    with _reading_errors(engine), for_one_look(engine).connect() as connection:
         yield connection
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, select
 
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.sql.connection.engine import for_reading
+from tidegate.scheduler.store.sql.connection.engine import for_one_look, for_reading
 from tidegate.scheduler.store.sql.connection.lock import (
     MAYBE_KEPT,
     NOTHING_KEPT,
@@ -76,7 +76,7 @@ class SqlStore:
         """Return how many transactions have changed anything: the same number, the same rows."""
         with (
             store_errors(self.engine, NOTHING_KEPT, writes=False),
-            for_reading(self.engine).connect() as connection,
+            for_one_look(self.engine).connect() as connection,
         ):
             return sum(connection.execute(_CHANGES).scalars())
 

@@ -21,7 +21,6 @@ from tidegate.scheduler.model.retention import PrunedKind
 from tidegate.scheduler.model.run import Launched, Run
 from tidegate.scheduler.store.answers import Commitment, Counts, LedgerRow
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.renamed import rename_records
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commit_tables import lock_commits
@@ -32,7 +31,6 @@ from tidegate.scheduler.store.sql.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.sql.queues import QueueWriter
 from tidegate.scheduler.store.sql.records.by_key import RecordWriter
 from tidegate.scheduler.store.sql.records.tallies import TallyWriter
-from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, listed
@@ -93,6 +91,10 @@ class SqlTransaction(
         return found
 
     def rename(self, names: Renames) -> None:
+        # What few processes do.
+        from tidegate.scheduler.store.renamed import rename_records
+        from tidegate.scheduler.store.sql.rename import rename_rows
+
         self.settle()
         self._unfinished.clear()
         self._cursors.clear()

@@ -17,8 +17,6 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 
-from tidegate.scheduler.store.sql.connection.kept import look_at_kept
-
 BUSY_SECONDS = 15
 """How long one attempt to begin waits for another writer."""
 
@@ -93,6 +91,10 @@ def sqlite_engine(url: URL) -> Engine:
 
 def postgres_engine(url: URL) -> Engine:
     """Return an engine for a PostgreSQL database."""
+    # Of no use to a process with another one.
+    from tidegate.scheduler.store.sql.connection.kept import look_at_kept
+    from tidegate.scheduler.store.sql.connection.postponed import take_postponed_along
+
     engine = create_engine(
         url,
         # Each new connection would ask for a type that no table has.
@@ -102,6 +104,7 @@ def postgres_engine(url: URL) -> Engine:
     )
     # A server that was restarted leaves dead connections in the pool.
     look_at_kept(engine)
+    take_postponed_along(engine)
     event.listen(engine, "connect", _prepare_postgres)
     event.listen(engine, "begin", _begin_postgres)
     event.listen(engine, "after_cursor_execute", _note_change)
@@ -116,16 +119,24 @@ def for_writing(engine: Engine, hurry_seconds: float | None = None) -> Engine:
     """
     hurry = BUSY_SECONDS if hurry_seconds is None else hurry_seconds
     options: dict[str, Any] = {WRITES: True, HURRY_SECONDS: hurry}
-    if engine.dialect.name == "postgresql":
+    if _is_postgres(engine):
         options["isolation_level"] = "READ COMMITTED"
     return engine.execution_options(**options)
 
 
 def for_reading(engine: Engine) -> Engine:
     """Return the engine with transactions that see one snapshot and never wait for writers."""
-    if engine.dialect.name != "postgresql":
+    if not _is_postgres(engine):
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def for_one_look(engine: Engine) -> Engine:
+    """Return the engine with a transaction for each statement, which only reads.
+
+    PostgreSQL has a message less at its beginning and at its end, which are most of what a look costs.
+    """
+    return engine.execution_options(isolation_level="AUTOCOMMIT") if _is_postgres(engine) else engine
 
 
 def lock_within_limits(
@@ -142,6 +153,10 @@ def lock_within_limits(
             f" SET LOCAL idle_in_transaction_session_timeout = '{hung_seconds}s'; {lock}"
         )
     connection.exec_driver_sql(lock)
+
+
+def _is_postgres(engine: Engine) -> bool:
+    return engine.dialect.name == "postgresql"
 
 
 def _begin_notes(connection: Connection) -> None:
@@ -220,12 +235,23 @@ def _begin_postgres(connection: Connection) -> None:
         lock_within_limits(connection, lock, HUNG_SECONDS, options[HURRY_SECONDS])
 
 
-def _note_change(connection: Connection, cursor: Any, statement: str, *_of_it: Any) -> None:
-    """Note a statement that has inserted, updated or deleted a row."""
+def _note_change(
+    connection: Connection, cursor: Any, _sent: str, _parameters: Any, context: Any, *_of_it: Any
+) -> None:
+    """Note a statement that has inserted, updated or deleted a row.
+
+    Its own text, as of the message that was sent others may be part, which are noted already.
+    """
+    statement: str = context.statement
     if not statement.startswith(("INSERT", "UPDATE", "DELETE")) or cursor.rowcount == 0:
         return
     first, second, third = (*statement.split(None, 3), "", "")[:3]
     note_written(connection, (second if first == "UPDATE" else third).strip('"'))
+
+
+def has_changed(connection: Connection) -> bool:
+    """Return whether the open transaction has changed a row that pages show."""
+    return bool(connection.info.get(CHANGED))
 
 
 def note_written(connection: Connection, table: str) -> None:

@@ -32,6 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import TableValuedAlias
 
 from tidegate.scheduler.store.sql.columns import Held
+from tidegate.scheduler.store.sql.connection.engine import has_changed, note_written
 
 ROWS_PER_TEXT = 10_000
 """Rows in one JSON text for PostgreSQL: some megabytes."""
@@ -60,7 +61,10 @@ def insert(
         # PostgreSQL refuses to change one row twice in a statement; the last value of a key counts.
         places = [names.index(column.name) for column in table.primary_key]
         rows = list({tuple(row[place] for place in places): row for row in rows}.values())
-    _run(connection, _insert(connection.dialect, table, tuple(names), on_conflict), names, rows)
+    text = _insert(connection.dialect, table, tuple(names), on_conflict)
+    # What is left may change nothing, which only the answer says; what is added is at the end.
+    waits = on_conflict == "add" or (text.endswith("DO NOTHING") and not has_changed(connection))
+    _run(connection, table, text, names, rows, waits=waits)
 
 
 def delete(connection: Connection, table: Table, names: Sequence[str], keys: Sequence[Held]) -> None:
@@ -69,7 +73,8 @@ def delete(connection: Connection, table: Table, names: Sequence[str], keys: Seq
     Args:
         names: of the columns of the key, in the order of the keys' values.
     """
-    _run(connection, _delete(connection.dialect, table, tuple(names)), names, keys)
+    text = _delete(connection.dialect, table, tuple(names))
+    _run(connection, table, text, names, keys, waits=not has_changed(connection))
 
 
 def among(dialect: str, column: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
@@ -121,15 +126,35 @@ def listed(dialect: str, values: Iterable[str]) -> str | list[str]:
     return distinct if dialect == "postgresql" else msgspec.json.encode(distinct).decode()
 
 
-def _run(connection: Connection, text: str, names: Sequence[str], rows: Sequence[Held]) -> None:
+def _run(
+    connection: Connection,
+    table: Table,
+    text: str,
+    names: Sequence[str],
+    rows: Sequence[Held],
+    *,
+    waits: bool,
+) -> None:
+    """Run a statement with rows.
+
+    Args:
+        waits: whether its answer is needed, which says if it has changed anything.
+    """
     if not rows:
         return
     if connection.dialect.name != "postgresql":
         connection.exec_driver_sql(text, list(rows))
         return
+    from tidegate.scheduler.store.sql.connection.postponed import may_postpone, postpone
+
     for start in range(0, len(rows), ROWS_PER_TEXT):
         part = [dict(zip(names, row, strict=True)) for row in rows[start : start + ROWS_PER_TEXT]]
-        connection.exec_driver_sql(text, {"rows": msgspec.json.encode(part).decode()})
+        encoded = msgspec.json.encode(part).decode()
+        if waits or not may_postpone(connection):
+            connection.exec_driver_sql(text, {"rows": encoded})
+        else:
+            note_written(connection, table.name)
+            postpone(connection, text, encoded)
 
 
 @lru_cache
