@@ -5,7 +5,7 @@
                             the server is asked ──► no answer ──► another connection
 
 A server that ends a session says so and closes the connection, so that there is something to read on a socket
-on which a session at rest is silent. To ask the server at each use was a quarter of what a run costs. A
+on which a session at rest is silent. To ask the server at each use is a message more, and its answer. A
 machine that disappears is silent, too: so a connection that has rested for long is asked.
 """
 
