@@ -5,7 +5,7 @@ from tidegate.scheduler.store.listing_reader import ListingReader
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryTransaction
 from tidegate.scheduler.store.protocol import EngineTransaction
-from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.known import KnowingReader
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 from tidegate.scheduler.store.upkeep import UpkeepTransaction
 
@@ -26,6 +26,6 @@ def test_the_store_in_memory_has_what_the_engine_calls_and_no_more() -> None:
 
 
 def test_the_store_in_sql_has_what_lists_and_upkeep_call_beside_it() -> None:
-    assert public(SqlReader) == public(ListingReader)
+    assert public(KnowingReader) == public(ListingReader)
     assert public(SqlTransaction) == public(UpkeepTransaction)
     assert not public(EngineTransaction) & (public(ListingReader) - public(EngineReader))
