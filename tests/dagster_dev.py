@@ -19,6 +19,11 @@ END_SECONDS = 10
 """Dagster waits for each of its processes for up to a minute; it is killed before, with all of them."""
 
 
+def with_checkout() -> str:
+    """`PYTHONPATH` of a process that finds this checkout, and loads as every Python that a test starts."""
+    return os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]])
+
+
 @contextlib.contextmanager
 def dagster_dev(folder: Path) -> Iterator[str]:
     """Start it and yield the address of its UI, once that answers; then stop it with Ctrl-C."""
@@ -28,7 +33,7 @@ def dagster_dev(folder: Path) -> Iterator[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "dagster", "dev", "-h", HOST, "-p", url.rpartition(":")[2]],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]])},
+            env={**os.environ, "PYTHONPATH": with_checkout()},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -21,8 +21,8 @@ import pytest
 from dagster import DagsterInstance, DagsterRun
 
 from tests import tally
+from tests.dagster_dev import with_checkout
 from tests.effort import only
-from tidegate.processes.site import CHECKOUT
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.open import open_store
@@ -100,7 +100,7 @@ class Place:
         self.log = folder / "dev.log"
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("TIDEGATE_")},
-            "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]]),
+            "PYTHONPATH": with_checkout(),
             "ACME_NOTES": str(self.notes),
         }
 

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import tidegate.read
-from tests.dagster_dev import dagster_dev
+from tests.dagster_dev import dagster_dev, with_checkout
 from tests.plain_dagster.reference import COLUMNS, expected, rows
 from tidegate.processes.graphql import ask
 from tidegate.processes.site import CHECKOUT
@@ -78,7 +78,7 @@ def run(folder: Path, command: Sequence[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ["PYTHONPATH"]])},
+        env={**os.environ, "PYTHONPATH": with_checkout()},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

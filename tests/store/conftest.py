@@ -10,6 +10,8 @@ from tests.databases import KINDS, MEMORY, new_url
 from tests.doubles.reference.store import ReferenceStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 
 @pytest.fixture(params=KINDS)
@@ -39,6 +41,14 @@ def open_empty(url: str, request: pytest.FixtureRequest) -> Store:
 def store(url: str, request: pytest.FixtureRequest) -> Generator[Store, None, None]:
     """A new store of every kind."""
     opened = open_empty(url, request)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlStore]:
+    """A new store in PostgreSQL."""
+    opened = open_sql_store(new_url("postgres", request, tmp_path))
     yield opened
     opened.close()
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import new_url
 from tests.doubles.dump import dump
 from tests.doubles.quick_sqlite import quick_sqlite, wipe
 from tests.doubles.reference.store import ReferenceStore
@@ -19,7 +18,6 @@ from tests.simulation.history import history
 from tidegate.compiler.compile import CompiledApp, compile_files
 from tidegate.compiler.scenarios.model.scenario import Scenario
 from tidegate.scheduler.simulation.play import play
-from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
 STORIES = Path(__file__).parents[2] / "schedules" / "stories"
@@ -43,14 +41,6 @@ def assert_same(tested: SqlStore, seed: int) -> None:
 def sqlite(tmp_path: Path) -> Generator[SqlStore, None, None]:
     """An empty store in SQLite."""
     store = quick_sqlite(tmp_path)
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlStore, None, None]:
-    """An empty store in PostgreSQL."""
-    store = open_sql_store(new_url("postgres", request, tmp_path))
     yield store
     store.close()
 

@@ -13,7 +13,6 @@ from sqlalchemy import create_engine, text
 from sqlalchemy import event as events_of
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
-from tests.databases import new_url
 from tests.doubles.dump import dump
 from tests.doubles.reference.store import ReferenceStore
 from tests.worlds.samples import (
@@ -250,14 +249,6 @@ def end_connections(store: SqlStore) -> None:
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         )
-
-
-@pytest.fixture
-def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlStore, None, None]:
-    """An empty store in PostgreSQL."""
-    opened = open_sql_store(new_url("postgres", request, tmp_path))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.store

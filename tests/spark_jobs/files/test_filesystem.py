@@ -22,6 +22,19 @@ def swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", swept)
 
 
+@pytest.fixture
+def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is flushed, by name, and what a test adds, in order."""
+    found, fsync = list[str](), os.fsync
+
+    def flushing(descriptor: int) -> None:
+        found.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", flushing)
+    return found
+
+
 def test_a_name_is_given_once(tmp_path: Path) -> None:
     file = f"{tmp_path}/deep/name"
     assert LocalFiles().put_if_absent(file, b"first")
@@ -59,14 +72,9 @@ def test_a_version_that_a_prune_sweeps_away_is_tried_again_with_another_number(t
 
 
 def test_a_marker_is_put_after_what_it_lists_is_durable_and_nothing_is_flushed_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[str]
 ) -> None:
-    folder, done = tmp_path / "staged", list[str]()
-    fsync, link = os.fsync, os.link
-
-    def flushing(descriptor: int) -> None:
-        done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
-        fsync(descriptor)
+    folder, link = tmp_path / "staged", os.link
 
     def linking(source: Path, target: Path) -> None:
         done.append("put")
@@ -74,7 +82,6 @@ def test_a_marker_is_put_after_what_it_lists_is_durable_and_nothing_is_flushed_t
 
     folder.mkdir()
     (folder / "part-0.parquet").write_bytes(b"rows")
-    monkeypatch.setattr(os, "fsync", flushing)
     monkeypatch.setattr(os, "link", linking)
 
     write_marker(LocalFiles(), str(folder), commit="c1", token=1)
@@ -84,14 +91,9 @@ def test_a_marker_is_put_after_what_it_lists_is_durable_and_nothing_is_flushed_t
 
 
 def test_what_moves_share_is_flushed_once_and_the_folders_that_lose_them_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: list[str]
 ) -> None:
-    staged, data, done = tmp_path / "staged", tmp_path / "data", list[str]()
-    fsync, rename = os.fsync, os.rename
-
-    def flushing(descriptor: int) -> None:
-        done.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
-        fsync(descriptor)
+    staged, data, rename = tmp_path / "staged", tmp_path / "data", os.rename
 
     def renaming(source: Path, target: Path) -> None:
         done.append("move")
@@ -100,7 +102,6 @@ def test_what_moves_share_is_flushed_once_and_the_folders_that_lose_them_last(
     data.mkdir()
     for name in ("day=1", "day=2"):
         (staged / name).mkdir(parents=True)
-    monkeypatch.setattr(os, "fsync", flushing)
     monkeypatch.setattr(os, "rename", renaming)
 
     LocalFiles().rename({f"{staged}/{name}": f"{data}/{name}/c" for name in ("day=1", "day=2")})

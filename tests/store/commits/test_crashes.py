@@ -4,15 +4,13 @@ Each method is interrupted before its n-th statement, and before its COMMIT, for
 the tables are what they were, and the method can be called again as if for the first time.
 """
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, event
 
 from tests.crashes.statements import until_it_survives
-from tests.databases import new_url
 from tests.store.commits.sequences import FAILED, LEASE, NOON, begin, content, put
 from tests.store.test_transactions import end_connections
 from tidegate.domain.commits import NewWatermark, WatermarkMove
@@ -21,7 +19,6 @@ from tidegate.scheduler.store.commits import transaction as commit_transaction
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.commits.withheld import WithheldRows
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
 MOVES: list[WatermarkMove] = [("app/p", "app/s", "JFK", 1), ("app/p", "app/s", "", 1)]
@@ -138,14 +135,6 @@ def test_every_method_that_writes_is_killed() -> None:
     parts = (SqlCommitStepStore, WithheldRows)
     methods = {name for part in parts for name in vars(part) if not name.startswith("_")}
     assert methods - reads - {"watermarks", "followers", "set_watermark"} <= named
-
-
-@pytest.fixture
-def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
-    """A new store in PostgreSQL."""
-    opened = open_sql_store(new_url("postgres", request, tmp_path))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.store

@@ -1,32 +1,19 @@
 """Kept connections to PostgreSQL: looked at when they are taken, asked after a rest, and replaced."""
 
-from collections.abc import Generator
-from pathlib import Path
-
 import pytest
 
-from tests.databases import new_url
 from tests.store.test_transactions import end_connections
 from tidegate.scheduler.store.sql.connection import kept
-from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = pytest.mark.store
 
 
 @pytest.fixture
-def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlStore]:
-    """An empty store in PostgreSQL, with one connection that was given back."""
-    opened = open_sql_store(new_url("postgres", request, tmp_path))
-    with opened.transaction() as transaction:
-        transaction.set_cursor("c", 1)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def asked(postgres: SqlStore, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The connections whose server was asked."""
+    """The connections whose server was asked, where one was given back before."""
+    with postgres.transaction() as transaction:
+        transaction.set_cursor("c", 1)
     found, ask = list[object](), postgres.engine.dialect.do_ping
 
     def note(connection: object) -> bool:

@@ -1,32 +1,21 @@
 """Writes to PostgreSQL that travel with the next statement: nothing is lost, and nothing is seen too late."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
 from tests.crashes.statements import listening
-from tests.databases import new_url
 from tests.worlds.samples import event, job, launched, schedule
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.connection import postponed
-from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
 pytestmark = pytest.mark.store
-
-
-@pytest.fixture
-def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlStore]:
-    """An empty store in PostgreSQL."""
-    opened = open_sql_store(new_url("postgres", request, tmp_path))
-    yield opened
-    opened.close()
 
 
 @contextmanager

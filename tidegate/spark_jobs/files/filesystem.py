@@ -12,20 +12,24 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.abilities import UNSUPPORTED, has_symbolic_links, lack_of, link_or_rename
 
 NANOSECONDS_A_MS = 1_000_000
-FOLDERS_AT_ONCE = 8
-"""Folders written or moved in parallel. Both wait for the disk, which flushes together what comes at once."""
+AT_ONCE = 8
+"""Folders or files written, moved, copied or read in parallel. All of that mostly waits for the disk, which
+flushes together what comes at once, or for the object store.
+"""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Entry(Value, kw_only=True):
@@ -155,7 +159,7 @@ class LocalFiles:
     def rename(self, moves: Mapping[str, str]) -> None:
         """What many moves change is flushed once for all of them."""
         into = {Path(target).parent for target in moves.values()}
-        _sync_folders({changed for folder in into for changed in _make_folders(folder)})
+        at_once(sync_folder, {changed for folder in into for changed in _make_folders(folder)})
         failures: list[OSError] = []
         for source, target in moves.items():
             try:
@@ -163,8 +167,8 @@ class LocalFiles:
             except OSError as error:
                 failures.append(error)
         # The targets first: a power cut may leave a folder in both places, and never in none.
-        _sync_folders(into)
-        _sync_folders({Path(source).parent for source in moves})
+        at_once(sync_folder, into)
+        at_once(sync_folder, {Path(source).parent for source in moves})
         if failures:
             raise failures[0]
 
@@ -222,6 +226,12 @@ class LocalFiles:
         return Path(place) if has_symbolic_links(Path(place)) else None
 
 
+def at_once(work: Callable[[T], R], what: Iterable[T]) -> list[R]:
+    """Do the same with several files or folders in parallel, and return the results in their order."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(work, what))
+
+
 def is_data(name: str) -> bool:
     """Return whether Spark reads a file of this name as data."""
     return not name.startswith((".", "_"))
@@ -266,11 +276,6 @@ def sync_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno not in UNSUPPORTED:
             raise
-
-
-def _sync_folders(folders: Collection[Path]) -> None:
-    with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
-        deque(pool.map(sync_folder, folders), maxlen=0)
 
 
 def _sync(path: Path) -> None:

@@ -13,9 +13,7 @@ calls the JVM, and the first one starts the session.
 import errno
 import io
 import uuid
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.files.filesystem import FOLDERS_AT_ONCE, Entry, LocalFiles
+from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles, at_once
 from tidegate.spark_jobs.files.scheme import promises_of, scheme_of
 from tidegate.spark_jobs.java.jvm import java_classes
 
@@ -80,8 +78,7 @@ class HadoopFiles:
         return True
 
     def rename(self, moves: Mapping[str, str]) -> None:
-        with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
-            deque(pool.map(lambda move: self._move(*move), moves.items()), maxlen=0)
+        at_once(lambda move: self._move(*move), moves.items())
 
     def _move(self, source: str, target: str) -> None:
         if not promises_of(target).moves_folders:

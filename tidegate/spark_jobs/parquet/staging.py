@@ -12,7 +12,6 @@ Used by a run for its output, and by a merge for the survivors.
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +25,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE, by_partition, in_all_tasks, text_literal
-from tidegate.spark_jobs.files.filesystem import FOLDERS_AT_ONCE, FileSystem
+from tidegate.spark_jobs.files.filesystem import FileSystem, at_once
 from tidegate.spark_jobs.files.scheme import is_local, scheme_of
 from tidegate.spark_jobs.java.elements import Elements, Method
 from tidegate.spark_jobs.java.jvm import java_classes
@@ -171,9 +170,7 @@ def seal(
         digests = None if moves else digests_of(files, where, marker)
         return StagedFolder(folder=where, marker=marker, rows=rows[key], digests=digests)
 
-    # It mostly waits for the disk, which flushes what several ask for at once.
-    with ThreadPoolExecutor(FOLDERS_AT_ONCE) as pool:
-        return dict(zip(found, pool.map(sealed, found), strict=True))
+    return dict(zip(found, at_once(sealed, found), strict=True))
 
 
 def _writer(frame: DataFrame) -> DataFrameWriter:

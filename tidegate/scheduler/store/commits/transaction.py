@@ -15,10 +15,10 @@ from sqlalchemy.dialects import sqlite
 
 from tidegate.scheduler.store.sql.commit_tables import commit_tokens
 from tidegate.scheduler.store.sql.connection.engine import (
-    CHANGED,
     COMMIT_HUNG_SECONDS,
     for_one_look,
     for_writing,
+    has_changed,
     lock_within_limits,
 )
 from tidegate.scheduler.store.sql.connection.lock import (
@@ -47,7 +47,7 @@ def writing(engine: Engine) -> Generator[Connection]:
     one_lock = for_writing(engine) if engine.dialect.name == "sqlite" else engine
     with store_errors(engine, NOTHING_KEPT), connect_and_lock(one_lock, _lock) as connection:
         yield connection
-        if connection.info.get(CHANGED):
+        if has_changed(connection):
             bulk.insert(connection, totals, NAMES, [(CHANGES, COMMITS, "", "", 1)], on_conflict="add")
         with store_errors(engine, MAYBE_KEPT):
             connection.commit()

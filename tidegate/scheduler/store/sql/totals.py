@@ -46,7 +46,7 @@ from tidegate.scheduler.store.answers import LedgerRow, of_event_key
 from tidegate.scheduler.store.ledger import ledger_rows, outcome_of
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.columns import LAST_CODE_POINT, Name
-from tidegate.scheduler.store.sql.connection.engine import CHANGED
+from tidegate.scheduler.store.sql.connection.engine import has_changed
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.statements import bulk
 from tidegate.scheduler.store.sql.statements.bulk import among, in_query, listed
@@ -203,7 +203,7 @@ class TotalWriter(Changes):
     def settle(self) -> None:
         """Add all changes to the totals, and count the transaction if it has changed anything."""
         self._count_finished(self._ended, 1)
-        if self._connection.info.get(CHANGED):
+        if has_changed(self._connection):
             self._count(CHANGES, "", 1)
         self._out.clear()
         self._ended.clear()

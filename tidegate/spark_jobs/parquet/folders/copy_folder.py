@@ -7,8 +7,6 @@ file at the target that was not staged belongs to another writer: the step then 
 All bytes pass through the driver, several files at a time.
 """
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import msgspec
@@ -16,11 +14,8 @@ import msgspec
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
-from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.files.filesystem import FileSystem, at_once
 from tidegate.spark_jobs.parquet.folders.publish_folder import MARKER, FolderMarker, data_files, fault_of
-
-FILES_AT_ONCE = 8
-"""Files copied in parallel. A copy mostly waits for the object store."""
 
 
 @step_kind("copy_folder")
@@ -72,8 +67,7 @@ class CopyFolder(Value, kw_only=True):
             if files.digest(there) != self.digests[name]:
                 raise OSError(f"{there} differs from the staged file after it was copied")
 
-        with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
-            deque(pool.map(copy, self.marker.files), maxlen=0)
+        at_once(copy, self.marker.files)
         files.put_if_absent(f"{self.target}/{MARKER}", msgspec.json.encode(self.marker, order="sorted"))
 
     def describe(self) -> str:
@@ -93,5 +87,4 @@ def digests_of(files: FileSystem, folder: str, marker: FolderMarker) -> dict[str
             raise FileNotFoundError(f"the staged file {folder}/{name} does not exist")
         return found
 
-    with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
-        return dict(zip(marker.files, pool.map(digest, marker.files), strict=True))
+    return dict(zip(marker.files, at_once(digest, marker.files), strict=True))
